@@ -281,7 +281,7 @@ class Independence(Result):
     cramers_v_standard_error: float | None
     cramers_v_low: float | None
     cramers_v_high: float | None
-    #: Categories too rare to be told apart, counted as one for V: each with ``attribute`` and ``categories``.
+    #: Categories too rare to be distinguished, merged for V: each with ``attribute`` and ``categories``.
     merged: list[Any]
     odds_ratio: Any
     #: What taking the answers for the truth would have said.
@@ -386,7 +386,7 @@ class Coefficient(Result):
     rate_ratio_high: float | None
     #: How many times as many respondents it took as direct questions would have.
     design_effect: float | None
-    #: How many directly asked people would have told as much.
+    #: Number of direct answers that would be as precise.
     directly_asked: float | None
     #: What taking the answers for the truth would have given, if asked for.
     naive: float | None
@@ -463,7 +463,7 @@ class Regression(Result):
     covariance: list[list[float]]
     #: The average predicted share of each category, or the average predicted number.
     shares: list[Any]
-    #: By how much shares change, on average, with each predictor, all else as it is.
+    #: By how much shares change, on average, with each predictor, all else equal.
     effects: list[Any]
     #: Joint tests of the terms that have several coefficients.
     joint_tests: list[Any]
@@ -532,7 +532,7 @@ class Regression(Result):
         if self.predictions:
             yield Line("predictions", heading=True)
             yield from listed([{**row["profile"], **{key: value for key, value in row.items() if key != "profile"}} for row in self._fields["predictions"]])
-        averages = {"shares": "average prediction", "effects": "average change of it with each predictor, all else as it is"}
+        averages = {"shares": "average prediction", "effects": "average change of it with each predictor, all else equal"}
         for name, heading in averages.items():
             if self._fields[name]:
                 yield Line(heading, heading=True)

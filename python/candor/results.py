@@ -305,7 +305,7 @@ class Combination(Result):
 
 
 class TransitionMatrix(Result):
-    """The probability of each answer (rows) under each truth (columns)."""
+    """The probability of each answer (rows) under each true value (columns)."""
 
     #: The attributes it is about.
     attributes: list[str]

@@ -144,7 +144,7 @@ def choose(
     max_guess: float | None = None,
 ) -> EpsilonChoice:
     """The smallest epsilon that gives the `margin` of error wanted (a share; 0.05 if it is not given) in all `tables`, within what a
-    guess may gain: `max_guess` is the largest probability that a guess about one answer is right, after the most telling reply.
+    guess may gain: `max_guess` is the largest probability that a guess about one answer is right, after the most revealing reply.
 
     What it tells of an epsilon is what `design` makes of it, with the same tables and respondents.
 

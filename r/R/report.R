@@ -8,7 +8,7 @@
 #' @param design As in [candor_estimate()].
 #' @param ... Further options of the command, such as `confidence = 0.9`.
 #' @return The estimates on the page, as [candor_estimate()] gives them, invisibly. `attr(x, "dependences")` is a data frame with
-#'   Cramer's V of each pair: `a`, `b`, `cramers_v`, `standard_error`, `p_value`.
+#'   Cramér's V of each pair: `a`, `b`, `cramers_v`, `standard_error`, `p_value`.
 #' @examples
 #' people <- as.data.frame(HairEyeColor)
 #' people <- people[rep(seq_len(nrow(people)), people$Freq), c("Hair", "Eye")]

@@ -47,7 +47,7 @@ impl<'a> Ratios<'a> {
         let mut estimate = estimator.estimate(tally, options.target)?;
         if estimate.shares.len() > MAX_DENSE {
             return Err(EstimateError::NoLikelihood(
-                "shares among randomized groups, and numbers, are told of tables of up to 4,096 cells; merge \
+                "shares within randomized groups, and means, are limited to tables of 4,096 cells; merge \
                  categories, or leave attributes out",
             ));
         }

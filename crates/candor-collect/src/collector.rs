@@ -213,7 +213,7 @@ pub fn secret_file(folder: &Path, name: &str) -> Result<String, CollectError> {
     match secret.len() >= 32 {
         true => Ok(secret),
         false => Err(CollectError::Other(format!(
-            "{} holds less than 32 signs; remove it, and another is made",
+            "{} has fewer than 32 characters; remove it, and a new one is made",
             path.display()
         ))),
     }

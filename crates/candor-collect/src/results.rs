@@ -166,10 +166,10 @@ fn local(plan: &Plan) -> String {
     let epsilon = plan.guarantee().epsilon();
     match times(epsilon) {
         Some(times) => format!(
-            "Towards whoever sees responses arrive, each is at most {times} times as likely under one truth as under \
-             any other (epsilon {epsilon})."
+            "For someone who sees responses arrive, each is at most {times} times as likely under one true record as \
+             under any other (epsilon {epsilon})."
         ),
-        None => "This plan has no finite epsilon: responses can rule truths out.".to_owned(),
+        None => "This plan has no finite epsilon: responses can rule true answers out.".to_owned(),
     }
 }
 

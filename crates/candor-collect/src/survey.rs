@@ -116,7 +116,9 @@ impl Survey {
             notes.push(INVITATIONS_TRUST.to_owned());
         }
         if self.plan.guarantee().epsilon().finite().is_none() {
-            notes.push("this plan has no finite epsilon: answers can rule truths out, and the page says so".to_owned());
+            notes.push(
+                "this plan has no finite epsilon: responses can rule true answers out; the page says so".to_owned(),
+            );
         }
         let sizes = attributes.iter().map(|a| a.categories().len());
         if attributes.len() > 100 || sizes.clone().sum::<usize>() > SLOW_CATEGORIES {

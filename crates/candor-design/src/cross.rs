@@ -37,8 +37,7 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
         names.iter().find(|name| **name == attribute.name() || **name == condition.attribute)
     }) {
         return refuse(format!(
-            "of \"{asked}\" depends who is asked what, or whether it is asked; what cannot be together is known \
-             without crossing"
+            "skip logic involves \"{asked}\"; combinations that it makes impossible are known without crossing"
         ));
     }
     let combinations = parts.iter().map(|part| part.categories().len()).fold(1usize, usize::saturating_mul);
@@ -55,7 +54,7 @@ pub fn crossed(schema: &Schema, names: &[String]) -> Result<Schema, DesignError>
     let columns: Vec<&str> = parts.iter().flat_map(|part| columns_of(part.name())).collect();
     if columns_of(&name) != columns {
         return refuse(format!(
-            "\"{name}\" would not be told apart into the columns it is made of; rename what ends or begins \
+            "\"{name}\" could not be split into its columns; rename what ends or begins \
              with \"{CROSS}\""
         ));
     }

@@ -91,7 +91,7 @@ pub fn l_diversity(schema: &Schema, l: &[usize]) -> Result<Plan, DesignError> {
         if l > categories {
             return Err(wrong(format!(
                 "it must be at most {categories}, the number of categories of \"{name}\", and below it for the answers \
-                 to tell anything"
+                 to carry information"
             )));
         }
         let part = Part { set: PatternSet::no_miss(), weight: 1 };

@@ -178,8 +178,8 @@ pub enum DesignError {
     },
     /// A method that needs three categories was used with an attribute of two.
     #[error(
-        "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the truth, or tell \
-         nothing"
+        "{method} needs three categories or more, but \"{attribute}\" has two: an answer would be the true value, or \
+         carry no information"
     )]
     TwoCategories {
         /// The method.

@@ -164,7 +164,8 @@ pub fn minimax(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignError> {
 pub fn minimax_by_parity(schema: &Schema, parities: &[f64]) -> Result<Plan, DesignError> {
     let epsilon = |&parity: &f64| {
         let range = || {
-            "a parity is a ratio of a larger likelihood to a smaller one, so 1 or more and finite; 1 tells nothing"
+            "a parity is a ratio of a larger likelihood to a smaller one, so 1 or more and finite; with 1, answers \
+             carry no information"
                 .to_owned()
         };
         match parity.is_finite() && parity >= 1.0 {

@@ -49,7 +49,8 @@ fn average_security(question: &AuditRequest<'_>) -> CriterionResult {
     if question.plan.guarantee().parity().is_none() {
         finding.warning = Some(
             "Do not rely on average security here: it averages over responses, and some responses of this plan rule \
-             out some truths, or tell the truth outright. The parity, which does not average, has no bound."
+             out some true values, or reveal the true value. The likelihood ratio, which does not average, is \
+             unbounded."
                 .to_owned(),
         );
     }

@@ -46,7 +46,7 @@ fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
     }
     let least = details.iter().map(|&(_, l)| l).min().unwrap_or(1);
     let sentence = match least {
-        1 => "Some response speaks for one category of an attribute more than for any other.".to_owned(),
+        1 => "Some response makes one category of an attribute more plausible than any other.".to_owned(),
         l => format!(
             "After every response, at least {l} categories of each attribute are equally plausible and none is more \
              so, even for somebody who knows all other attributes that are not tied to it."

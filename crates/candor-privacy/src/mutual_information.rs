@@ -45,8 +45,8 @@ fn mutual_information(question: &AuditRequest<'_>) -> CriterionResult {
     details
         .extend(record.map(|bits| Detail { about: "the whole record, uniform prior".to_owned(), value: Some(bits) }));
     let sentence = format!(
-        "An answer about one attribute tells {} {}{} bits on average{}; a yes or no question answered truthfully \
-         tells one bit at most.",
+        "An answer about one attribute reveals {} {}{} bits on average{}; a yes or no question answered truthfully \
+         reveals one bit at most.",
         question.prior_in_words(),
         if bounded { "at most " } else { "" },
         at_most(largest),

@@ -25,7 +25,7 @@ fn worst_posterior(question: &AuditRequest<'_>) -> CriterionResult {
     let worst = details.iter().max_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(std::cmp::Ordering::Equal));
     let (value, about) = worst.map_or((None, String::new()), |d| (d.value, d.about.clone()));
     let mut sentence = format!(
-        "After the most telling answer about \"{about}\", {} thinks one category {}{} likely; no answer \
+        "After the most revealing answer about \"{about}\", {} thinks one category {}{} likely; no answer \
          about anything tells more.",
         question.prior_in_words(),
         question.bounded("at most "),

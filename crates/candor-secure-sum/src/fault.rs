@@ -162,7 +162,7 @@ pub enum Fault {
         parties: Vec<u32>,
     },
     /// The digest that a party announced differs from the digest that a collector received.
-    #[error("party {party} announced another share for collector {collector} than collector {collector} received")]
+    #[error("party {party} announced a share for collector {collector} that differs from the one received")]
     Disagreement {
         /// The sender.
         party: u32,

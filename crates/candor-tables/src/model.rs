@@ -20,8 +20,8 @@ use crate::types::cast;
 const LARGEST: f64 = 1e100;
 
 /// Explanation of numeric columns in errors.
-const NUMBERS: &str = "what is no attribute of the plan enters a model as a number; leave out rows without one, or \
-                       make it a public attribute";
+const NUMBERS: &str = "a column that is not an attribute of the plan enters a model as a number; leave out rows \
+                       without one, or make it a public attribute";
 
 /// Explanation of the column of population sizes in errors.
 const POPULATIONS: &str =

@@ -60,7 +60,8 @@ pub(crate) fn copied_field(field: Field, file: &str) -> Result<Field, TableError
             file: file.to_owned(),
             column: field.name().clone(),
             found: field.data_type().to_string(),
-            reason: "which is not handed on in memory; turn it into text or numbers first, or do not keep the column",
+            reason: "which cannot be passed on in memory; turn it into text or numbers first, or do not keep the \
+                     column",
         }),
     }
 }

@@ -43,7 +43,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counted = tables(&plan, &asked, &numbers)?;
     let counts = Counts::read(&plan, responses.into(), &counted, CountOptions::default(), ProgressSink::none())?;
     let found = test(&plan, &counts, [0, 1], 0.95)?;
-    println!("Cramer's V {:.2}, p-value {:.1e}", found.cramers_v, found.p_value);
+    println!("Cramér's V {:.2}, p-value {:.1e}", found.cramers_v, found.p_value);
     let report = report(&plan, &counts, &asked, &numbers, &ReportOptions::default(), ProgressSink::none())?;
     assert!(report.page.html().starts_with("<!DOCTYPE html>"));
     Ok(())

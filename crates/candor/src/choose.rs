@@ -373,7 +373,7 @@ impl Judged<'_> {
                     seen.iter().find(|option| option.epsilon == most).map_or(f64::INFINITY, |option| option.margin);
                 let last = points(100.0 * last);
                 let text = format!("Too imprecise: ±{last} points at epsilon {most} {people}. {remedy}");
-                let reason = format!("No epsilon up to {most} gives ±{wanted} points; more protects hardly at all.");
+                let reason = format!("No epsilon up to {most} gives ±{wanted} points; a larger one hardly protects.");
                 (imprecise(text), reason)
             }
         }
@@ -388,9 +388,9 @@ fn about(people: f64) -> String {
 /// Explanation of the columns about margins and guesses, to print below the table.
 pub const WHAT_IS_SHOWN: &str = "Margin of error: half of the 95% interval of a percentage in the widest table; of \
                                  tables of several attributes, of one within a group of average size (the last \
-                                 attribute given the others). Guess: of 100 best guesses about one answer, if all its \
-                                 categories were equally likely before, so many are right: from the most telling \
-                                 reply, and from an average one.";
+                                 attribute given the others). Guess: how many of 100 best guesses about one answer are \
+                                 right, given the most revealing reply and given an average one, if all categories \
+                                 were equally likely before.";
 
 #[cfg(test)]
 mod tests {

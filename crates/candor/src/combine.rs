@@ -98,8 +98,8 @@ pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, S
     };
     let unstated = (!found.unstated.is_empty()).then(|| {
         format!(
-            "The plans of {} were certified for a prior each. A plan states one prior at most, so that this one states \
-             none; what it gives for priors is computed by `audit` with a `prior` for each",
+            "The plans of {} were each certified for a prior. A plan states at most one prior, so this one states \
+             none; for its guarantees under priors, use `audit` with a `prior` for each",
             found.unstated.join(" and ")
         )
     });

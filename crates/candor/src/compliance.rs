@@ -183,8 +183,8 @@ pub struct CorrectedShare {
 }
 
 /// Noncompliance that no such test can detect.
-pub const UNDETECTABLE: &str = "It cannot tell random answers where cards are symmetric, nor people who answered by \
-                                the device faithfully but not the question.";
+pub const UNDETECTABLE: &str = "It cannot detect random answers where cards are symmetric, nor people who follow the \
+                                device but answer the question falsely.";
 
 /// Tests compliance with every question of a plan, from the counts of its [`tables`].
 ///
@@ -315,7 +315,7 @@ fn anchor<'a>(plan: &Plan, counts: &'a Counts, name: &str, truth: &str) -> Resul
     let tally = counts.table(&[attribute]).ok_or_else(|| refused(format!("\"{name}\" was not counted")))?;
     let found = counted(tally).map_err(|why| refused(why.to_string()))?;
     let attention = found.filter(|found| found.share > 0.0);
-    let attention = attention.ok_or_else(|| refused(format!("the answers to \"{name}\" tell nothing")))?;
+    let attention = attention.ok_or_else(|| refused(format!("the answers to \"{name}\" carry no information")))?;
     Ok(Anchor { attribute, truth, tally, attention })
 }
 

@@ -196,8 +196,8 @@ fn warnings(plan: &Plan, devices: &[Device]) -> Vec<String> {
     let mut said = Vec::new();
     if devices.iter().any(|device| !device.is_secret()) {
         said.push(
-            "Whoever knows the answer to the other question, such as a birthday or a house number, can read the \
-             secret: against them there is no epsilon. What is printed holds for everybody else."
+            "An adversary who knows the answer to the other question, such as a birthday or a house number, can work \
+             out the sensitive answer: against them there is no epsilon. The printed epsilon holds for everybody else."
                 .to_owned(),
         );
         let moved = match devices.iter().all(Device::is_triangular) {
@@ -235,8 +235,8 @@ fn one_sided(device: &Device, attribute: &Attribute) -> String {
     let labels = attribute.categories();
     let times = if columns[0][1] == 1 { total.to_string() } else { format!("{total}/{}", columns[0][1]) };
     format!(
-        "There is no epsilon for \"{}\": who says \"neither\" reveals \"{}\", and that is what nobody should mind. \
-         Nobody reveals \"{}\": \"at least one\" is {times} times as likely for it.",
+        "There is no epsilon for \"{}\": the reply \"neither\" reveals \"{}\", which must not be sensitive. No reply \
+         reveals \"{}\": \"at least one\" is {times} times as likely for it.",
         attribute.name(),
         labels[0],
         labels[1]

@@ -258,7 +258,7 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let uniform: Vec<&str> = unknown.map(|attribute| plan.schema().name(attribute)).collect();
     if !uniform.is_empty() {
         notes.push(format!(
-            "note: nothing about {} is in `expected_shares`: all categories are taken for equally frequent",
+            "note: nothing about {} is in `expected_shares`: all categories are assumed to be equally frequent",
             listed(&uniform)
         ));
     }
@@ -267,19 +267,19 @@ fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, r
     let normal: Vec<&str> = predictors.filter(|name| !shares.knows_number(name)).map(String::as_str).collect();
     if !normal.is_empty() {
         notes.push(format!(
-            "note: nothing about {} is in `expected_shares`: taken for normal, so that an effect is that of one \
+            "note: nothing about {} is in `expected_shares`: assumed to be normal, so that an effect is that of one \
              standard deviation",
             listed(&normal)
         ));
     }
     if kept && model.family() == Family::Linear {
-        notes.push("note: the effects of a linear model are in standard deviations of what it leaves".to_owned());
+        notes.push("note: the effects of a linear model are in residual standard deviations".to_owned());
     }
     let dispersed = options.effects.iter().any(|effect| effect.term == DISPERSION);
     if kept && model.family() == Family::QuasiPoisson && !dispersed {
         notes.push(format!(
-            "note: the variance of the count is taken for its mean; specify the `effect` \"{DISPERSION}=3\" if it is \
-             three times the mean"
+            "note: the variance of the count is assumed to equal its mean; specify the `effect` \"{DISPERSION}=3\" if \
+             it is three times the mean"
         ));
     }
     notes

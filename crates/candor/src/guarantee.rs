@@ -143,16 +143,16 @@ pub fn attribute_rows(plan: &Plan) -> Vec<Vec<String>> {
 }
 
 /// Explanation of the columns about guesses.
-pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the best guess of somebody who knows \
-                                   nothing else is right, from everything that is sent, the tag of a lottery included: \
-                                   for the most telling reply, over all replies, and without any reply.";
+pub const WHAT_A_GUESS_IS: &str = "Worst guess, average, by luck: how often the best guess of an adversary who knows \
+                                   nothing else is right, from everything that is sent, with the tag of a lottery: \
+                                   given the most revealing reply, on average over replies, and without any reply.";
 
 /// Explanation of the two epsilons of an attribute.
 pub const WHY_TWO_EPSILONS: &str = "The marginal epsilon bounds what one answer reveals by itself. The conditional \
                                     epsilon bounds what the whole response reveals about one answer to an adversary \
                                     who already knows all other answers that are not tied to it: it is the one that \
                                     protects the respondent. All are computed from the plan's integers and rounded \
-                                    up; an attribute answered in two plans adds up.";
+                                    up; the epsilons of an attribute that is answered in two plans add up.";
 
 /// Warning about a plan of version 1 with a prior.
 pub const PRIOR_NOT_FINGERPRINTED: &str = "WARNING: this plan is of version 1, whose fingerprint does not cover the \
@@ -168,7 +168,7 @@ pub fn prior_sentences(plan: &Plan, name: impl Fn(&str) -> String) -> Option<(St
     let mut sentences = vec![
         // Rounded in the direction that weakens the claim, like the certificate.
         format!(
-            "MAP privacy {:.6}: the best guess is wrong at least so often",
+            "MAP privacy {:.6}: the best guess is wrong at least this often",
             (known.map_privacy * 1e6 + 1e-6).floor() / 1e6
         ),
         format!(

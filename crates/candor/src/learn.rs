@@ -184,7 +184,7 @@ pub fn from_responses(
         match found {
             Ok(dependence) => dependences.push(dependence),
             Err(problem) => notes.push(format!(
-                "note: \"{}\" and \"{}\" are taken for independent: {problem}",
+                "note: \"{}\" and \"{}\" are treated as independent: {problem}",
                 schema.name(a),
                 schema.name(b)
             )),
@@ -268,10 +268,10 @@ impl Learned {
             Protocol::Attribute if self.attenuated => {
                 format!("Associations of {records} responses taken as true values: too weak, and in another order")
             }
-            Protocol::Attribute => format!("Dependences of the population, estimated from {records} responses"),
+            Protocol::Attribute => format!("Associations in the population, estimated from {records} responses"),
             Protocol::SecureSum => format!("Associations of {records} parties, from exact totals by secret sharing"),
             Protocol::RandomizedPairs => format!(
-                "Dependences of the population, estimated from totals of the randomized pairs of {records} parties"
+                "Associations in the population, estimated from totals of the randomized pairs of {records} parties"
             ),
         }
     }
@@ -280,8 +280,8 @@ impl Learned {
     /// protocols.
     pub fn disclosure(&self) -> Option<&'static str> {
         (self.protocol == Protocol::SecureSum).then_some(
-            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They give \
-             away people with rare values; `protocol randomized-pairs` does not.",
+            "This is phase 1, without an epsilon: nobody saw a record, but the exact pair tables are public. They \
+             reveal people with rare values; `protocol randomized-pairs` does not.",
         )
     }
 

@@ -103,9 +103,9 @@ fn refused(problem: &str) -> StudyError {
 impl MeanComparison {
     /// Describes the assumptions of the numbers.
     pub fn about(&self) -> &'static str {
-        "Standard errors are what dithering and k-ary randomized response add to the mean, if everybody has the number \
-         for which they are largest; drawing respondents from a population comes on top. Points of a grid are equally \
-         spaced over the whole range, and epsilon is spent on this attribute alone. duchi, piecewise and hybrid are \
-         formulas of the literature, for comparison."
+        "Standard errors are what stochastic rounding and k-ary randomized response add to the mean, if everybody has \
+         the number for which they are largest; sampling respondents from a population adds to them. Points of a grid \
+         are equally spaced over the whole range, and epsilon is spent on this attribute alone. duchi, piecewise and \
+         hybrid are formulas of the literature, for comparison."
     }
 }

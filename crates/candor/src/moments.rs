@@ -42,7 +42,7 @@ impl MomentQuery {
         }
         for item in items("quantile", quantiles)? {
             let form =
-                || refused("quantile", "a quantile is asked for as \"name:0.5\", or \"name:0.25,0.75 | others\"");
+                || refused("quantile", "expected a quantile such as \"name:0.5\", or \"name:0.25,0.75 | others\"");
             let parts = names::split(item, '|').map_err(|error| quote("quantile", error))?;
             let (name, shares) = parts[0].rsplit_once(':').ok_or_else(form)?;
             let share = |text: &str| text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
@@ -73,7 +73,7 @@ impl MomentQuery {
         let wrong = |error| StudyError::Tables { parameter, error };
         let (tables, given) = TableList::parse_among(item, schema).map_err(wrong)?;
         let [table] = tables.lists() else {
-            return Err(refused(parameter, "numbers are asked for of one attribute each: \"a;b | c\""));
+            return Err(refused(parameter, "expected single attributes, such as \"a;b | c\""));
         };
         if given[0] + 1 != table.len() {
             return Err(refused(parameter, "numbers are of one attribute, among others: \"a | b, c\""));
@@ -133,7 +133,7 @@ fn items<'t>(parameter: &'static str, text: &'t str) -> Result<Vec<&'t str>, Stu
 
 fn said(schema: &Schema, text: &str) -> Result<Vec<(usize, Values)>, StudyError> {
     let one = |item: &str| {
-        let form = || refused("scores", "what categories stand for is said as \"name:9,40,75\"");
+        let form = || refused("scores", "expected scores such as \"name:9,40,75\"");
         let (name, numbers) = item.rsplit_once(':').ok_or_else(form)?;
         let attribute = schema
             .position(&names::unquoted(name))

@@ -199,7 +199,7 @@ fn one(plan: &Plan, attribute: usize, size: usize, options: &PowerOptions) -> Re
         let rest = (1.0 - share) / (size as f64 - 1.0);
         (0..size).map(|category| if category + 1 == size { share } else { rest }).collect()
     };
-    let unknown = || "the plan does not tell it".to_owned();
+    let unknown = || "the plan does not collect it".to_owned();
     let at = |share: f64| variance(&lottery, &truth(share), size - 1).ok_or_else(unknown);
     let PowerOptions { alpha, power: wanted, respondents, .. } = *options;
     match options.finding {

@@ -241,7 +241,7 @@ fn reason(raked: &Raked, tolerance: f64) -> Option<String> {
         _ if raked.converged => None,
         Some(distance) if distance <= tolerance => Some(format!(
             "the weights settled after {sweeps}, but margins stay up to {error:.1e} from their estimates: no weights \
-             on the answers that were given agree with all margins. Fewer or smaller `margins` would do."
+             of these responses agree with all margins. Use fewer or smaller `margins`."
         )),
         distance => {
             let far = distance.map_or("an unknown distance".to_owned(), |distance| format!("about {distance:.1e}"));
@@ -287,8 +287,8 @@ impl Adjustment {
         let all: f64 = self.missing().iter().map(|missing| missing.share).sum();
         (!self.unattainable.is_empty()).then(|| {
             format!(
-                "No answer with a weight has these, although their estimated shares are positive, {all:.1e} in all; \
-                 the others of their margins share it:"
+                "No record with a weight has these, although their estimated shares are positive ({all:.1e} in all), \
+                 which the other cells of their margins take:"
             )
         })
     }

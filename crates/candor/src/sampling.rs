@@ -298,8 +298,8 @@ impl SamplingDesign {
                 let attribute = &schema.attributes()[self.margins[*attribute].0];
                 let (name, label) = (attribute.name(), &attribute.categories()[*category]);
                 let which = match responses {
-                    true => "some answered, but nobody of the population is said to have it",
-                    false => "some of the population have it, but nobody with a weight answered",
+                    true => "some responses have it, but its share in the population is stated as 0",
+                    false => "some of the population have it, but no response with a weight does",
                 };
                 format!("`benchmarks`: \"{label}\" of \"{name}\": {which}; merge categories, or leave \"{name}\" out")
             }

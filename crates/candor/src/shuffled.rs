@@ -150,16 +150,16 @@ fn in_words(what: &str, value: Option<f64>, own: Option<f64>, delta: f64, collud
         return "Some answers are impossible under some records: shuffling does not help against that.".to_owned();
     };
     let told = match colluding {
-        0 => ", if nobody tells".to_owned(),
-        _ => format!(", if at most {} of them tell", count(colluding)),
+        0 => ", if nobody colludes".to_owned(),
+        _ => format!(", if at most {} of them collude", count(colluding)),
     };
     let collector = match own {
-        Some(own) => format!("whoever collects could learn up to a factor {:.3}", up(own.exp())),
-        None => "towards whoever collects there is no bound".to_owned(),
+        Some(own) => format!("the collector could learn up to a factor {:.3}", up(own.exp())),
+        None => "against the collector there is no bound".to_owned(),
     };
     format!(
-        "Somebody who sees only {what} and not how they arrived, learns at most a factor {:.3} about any one \
-         respondent, but for a chance of {delta:e}{told}; {collector}.",
+        "Someone who sees only {what} and not how they arrived learns at most a factor {:.3} about any one respondent, \
+         except with probability {delta:e}{told}; {collector}.",
         up(central.exp())
     )
 }

@@ -34,7 +34,7 @@ impl TableEstimator<'_> {
         self.check_likelihood(&groups)?;
         let refused = match () {
             () if options.target == Target::Table => {
-                Some("resampling responses tells about a population, not about this table")
+                Some("resampling responses is for a population, not for these records")
             }
             () if tally.drawn().is_some() => Some("its respondents are no simple random sample"),
             () if groups.iter().any(|(_, group)| !group.square_counts.is_empty()) => Some("its responses are weighted"),

@@ -235,7 +235,7 @@ impl TableEstimator<'_> {
         let sizes = &self.dims[..self.attributes.len()];
         if !self.matrices.is_empty() || !inclusion::is_small(sizes) {
             return Err(EstimateError::NoLikelihood(
-                "answers are sets, and there are too many cells or a matrix beside them; merge categories, or leave \
+                "answers are sets, and there are too many cells or a matrix besides; merge categories, or leave \
                  attributes out",
             ));
         }

@@ -285,14 +285,14 @@ impl<'a> TableEstimator<'a> {
     fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
         if groups.iter().any(|(law, _)| law.has_strips()) {
             return Err(EstimateError::NoLikelihood(
-                "some of its responses answer with cells of one table (strips), of which counts do not hold the \
-                 likelihood; unbiased and projected estimates take all responses",
+                "some of its responses answer with cells of one table (strips), whose likelihood does not follow from \
+                 counts; unbiased and projected estimates use all responses",
             ));
         }
         if !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return Err(EstimateError::NoLikelihood(
-                "its answers are sets, of which counts do not hold the likelihood; it takes the responses themselves, \
-                 and a table of one attribute",
+                "its answers are sets, whose likelihood does not follow from counts; the method requires the responses \
+                 themselves, and a table of one attribute",
             ));
         }
         self.check_matrices()

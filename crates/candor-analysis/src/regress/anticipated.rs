@@ -143,7 +143,7 @@ fn covariance(problem: &Problem<'_>, theta: &[f64], method: Method) -> Result<DM
     let free: Vec<usize> = (0..problem.parameters).collect();
     let inverse = |matrix: &[f64]| {
         let solver = Solver::new(matrix, problem.parameters, &free);
-        let message = "with these shares and effects the answers would not tell all coefficients";
+        let message = "with these shares and effects, not all coefficients would be identifiable";
         solver.map(|solver| solver.inverse()).ok_or_else(|| RegressError::Anticipated(message.to_owned()))
     };
     if method == Method::MaximumLikelihood {
@@ -471,7 +471,7 @@ fn possible(answers: &Answers, kinds: usize) -> Result<Vec<Told>, RegressError> 
 fn check_response(model: &Model, people: &Anticipated) -> Result<(), RegressError> {
     match people.response.iter().position(|share| *share <= 0.0) {
         Some(code) => Err(RegressError::Anticipated(format!(
-            "nobody is anticipated to have the category \"{}\" of the response \"{}\"",
+            "the expected share of the category \"{}\" of the outcome \"{}\" is 0",
             model.categories[code], model.response
         ))),
         None => Ok(()),

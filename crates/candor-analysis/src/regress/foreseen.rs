@@ -199,7 +199,7 @@ impl<'a> Outlook<'a> {
     fn linear(&self, tested: usize, free: &[usize]) -> Result<Foreseen, RegressError> {
         let n = self.problem.parameters;
         let refused = || {
-            let message = "with these shares and effects the answers would not tell all coefficients";
+            let message = "with these shares and effects, not all coefficients would be identifiable";
             RegressError::Anticipated(message.to_owned())
         };
         let sums = self.problem.corrected(&vec![0.0; n], &self.tables);

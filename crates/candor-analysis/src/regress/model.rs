@@ -263,7 +263,7 @@ fn check_domain(plan: &Plan, options: &ModelOptions, outcomes: &[usize]) -> Resu
     let attributes = domain.attributes();
     debug_assert!(attributes.iter().all(|&at| !plan.schema().attributes()[at].is_public()));
     match () {
-        _ if options.ignoring.is_some() => refused("it does not go with `self_protective`"),
+        _ if options.ignoring.is_some() => refused("it cannot be used with `self_protective`"),
         _ if attributes.iter().any(|at| outcomes.contains(at)) => {
             refused("it is about the outcome; a model is about all its categories")
         }
@@ -297,15 +297,13 @@ fn outside(plan: &Plan, domain: Option<&Condition>, at: usize) -> Vec<u16> {
 fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) -> Result<Ignoring, RegressError> {
     let refused = |message: String| Err(RegressError::Ignoring(message));
     if !alone {
-        return refused(
-            "people who ignore the device are told apart where the response, and it alone, is randomized".to_owned(),
-        );
+        return refused("noncompliance can be modeled if the outcome, and nothing else, is randomized".to_owned());
     }
     let name = plan.schema().name(response);
     let block = plan.blocks().iter().find(|block| block.attributes().contains(&response));
     if !block.is_some_and(Block::has_tag) {
-        let message = "is answered through one channel only, which shows the same whether people ignore it or not; it \
-                       takes a lottery of several";
+        let message = "is answered through a single channel, under which noncompliance cannot be detected; it requires \
+                       a lottery of several";
         return refused(format!("\"{name}\" {message}"));
     }
     let categories = plan.schema().attributes()[response].categories();
@@ -381,7 +379,7 @@ fn family(
         })
     };
     if kept.len() < 2 {
-        return refused(by_schema, "an outcome has two or more beside what is missing");
+        return refused(by_schema, "an outcome requires two or more besides the missing value");
     }
     match asked.unwrap_or(by_schema) {
         Family::Poisson => {
@@ -424,8 +422,8 @@ impl References {
                 RegressError::Reference(format!("\"{label}\" is no category of \"{name}\"{hint}"))
             })?;
             if left_out(at).contains(&(code as u16)) {
-                let message = "is of nobody in the model: people without an answer are left out unless you say \
-                               `missing category`, and so are those outside of the subpopulation";
+                let message = "is of nobody in the model: people with a missing value are left out without `missing \
+                               category`, and so are those outside the subpopulation";
                 return Err(RegressError::Reference(format!("\"{label}\" of \"{name}\" {message}")));
             }
             Ok((at, code))

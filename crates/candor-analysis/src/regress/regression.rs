@@ -178,14 +178,14 @@ fn check_method(
     let refused = |method: Method, message| Err(RegressError::Method { method: method.name(), message });
     match method {
         Some(other) if data.ignoring && other != Method::MaximumLikelihood => {
-            refused(other, "people who ignore the device are told apart by maximum likelihood only")
+            refused(other, "noncompliance can be modeled by maximum likelihood only")
         }
         Some(Method::Jeffreys) if hidden => {
             let message = "a predictor is randomized, and the penalty is for a randomized response alone";
             refused(Method::Jeffreys, message)
         }
         Some(other) if leaves_out && other != Method::CorrectedScore => {
-            let message = "people without an answer are left out, and randomized answers tell who they are; take \
+            let message = "people with a missing value are left out, and whose value is missing is randomized; use \
                            `method corrected`, or keep them by `missing category`";
             refused(other, message)
         }

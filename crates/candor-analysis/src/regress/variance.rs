@@ -188,8 +188,8 @@ impl Stratum {
         }
         if units < 2.0 {
             let off = self.sum - mean;
-            let message = "a stratum has one cluster only, so that it does not tell how clusters differ; join strata, \
-                           or say what it adds by `lonely_psu`";
+            let message = "a stratum has only one cluster, so its variance cannot be estimated; join strata, or \
+                           specify `lonely_psu`";
             return match lonely {
                 LonelyPsu::Fail => Err(RegressError::Clusters(message.to_owned())),
                 LonelyPsu::Adjust => Ok(&off * off.transpose() * (1.0 - drawn)),
@@ -207,10 +207,8 @@ impl Stratum {
 fn share_drawn(fpc: f64, units: f64) -> Result<f64, RegressError> {
     let refused = |message: String| Err(RegressError::Population(message));
     match fpc {
-        fpc if fpc.is_nan() => {
-            refused("it says different things of one stratum; it is the same for all its people".to_owned())
-        }
-        fpc if fpc <= 0.0 => refused(format!("it is {fpc}; a population has more than nobody")),
+        fpc if fpc.is_nan() => refused("it differs within a stratum; expected the same for all its people".to_owned()),
+        fpc if fpc <= 0.0 => refused(format!("it is {fpc}; a population size must be above 0")),
         fpc if fpc <= 1.0 => Ok(fpc),
         fpc if fpc < units - 1e-9 => {
             refused(format!("a stratum has {units} sampling units, but its population only {fpc}"))

@@ -285,8 +285,8 @@ impl ReplicateWeights {
         let one = |column: &Column| {
             let ratio = column.raised / column.full;
             let clear = column.range.1 - column.range.0 <= 2.0 * SAME_RATIO && ratio > 1.0;
-            let refused = "these weights do not tell how many units the strata have (they were calibrated, perhaps): \
-                           give `replicate_rscales`, (m - 1)/m for each replicate";
+            let refused = "the number of units in the strata does not follow from these weights (perhaps they were \
+                           calibrated): give `replicate_rscales`, (m - 1)/m for each replicate";
             clear.then(|| 1.0 / ratio).ok_or_else(|| SamplingError::Replication(refused.to_owned()))
         };
         self.columns.iter().map(one).collect()

@@ -61,7 +61,7 @@ pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
             }
             None if other.grid().len() > 0 => format!("\"{name}\" is rounded at random, so nothing can depend on it"),
             None if attribute.is_public() && !other.is_public() => {
-                format!("it is public, and would tell the truth about \"{name}\", which is randomized")
+                format!("it is public, and would reveal \"{name}\", which is randomized")
             }
             None if endless[at] => "whether it is asked depends on itself".to_owned(),
             None => continue,

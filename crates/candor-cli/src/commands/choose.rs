@@ -36,7 +36,7 @@ pub struct ChooseArgs {
     /// percentages within groups
     #[arg(long, default_value_t = ChooseOptions::default().margin, allow_negative_numbers = true)]
     margin: f64,
-    /// Largest probability that a guess about one answer is right, after the most telling reply: 0.75 is 75 of 100
+    /// Largest probability that a guess about one answer is right, after the most revealing reply: 0.75 is 75 of 100
     /// [default: no limit]
     #[arg(long, value_name = "P", allow_negative_numbers = true)]
     max_guess: Option<f64>,

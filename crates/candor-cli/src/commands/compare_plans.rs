@@ -61,15 +61,15 @@ fn told(verdict: &Verdict, (from, to): (&str, &str), (answers, made): (&[String]
             ))
         }
         Verdict::SeparatedBySets { size, avoid, first, second } => paragraph(&format!(
-            "No, {to} cannot be made from {from}: choose {size} {} to {} the truth. The answers of {to} themselves do \
-             so with probability {second:.4}; from {from} nobody can with more than {first:.4}.",
+            "No, {to} cannot be made from {from}: choose {size} {} to {} the true value. The answers of {to} \
+             themselves do so with probability {second:.4}; from {from} nobody can with more than {first:.4}.",
             if *size == 1 { "category" } else { "categories" },
             if *avoid { "avoid" } else { "hold" }
         )),
         Verdict::Separated(problem) => {
             let text = paragraph(&format!(
                 "No, {to} cannot be made from {from}. With these rewards for each answer of {to} (rows) under each \
-                 truth (columns), all truths equally likely, answering under {to} earns {:.6}; no rule based on {from} \
+                 true value (columns), all equally likely, answering under {to} earns {:.6}; no rule based on {from} \
                  earns more than {:.6}:",
                 problem.second, problem.first
             ));

@@ -103,7 +103,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
     if let Some(class) = &question.ignoring {
         text += &paragraph(&format!(
             "People who ignore the card and say \"{}\": {:.4} (standard error {:.4}), {}% interval {:.4} to {:.4}. The \
-             share of each category lies between two readings, which the answers cannot tell apart:",
+             share of each category lies between two limits, and these answers do not say where:",
             class.says,
             class.share,
             class.standard_error,

@@ -88,10 +88,10 @@ fn ask_and_estimate(place: impl Fn(&str) -> String) -> Result<(), Failure> {
         "6. Estimate from the responses what is true.",
         &["estimate", &plan, &responses, "--tables", "Income;Sex,Income", "--target", "records"],
     )?;
-    emit("\n7. Because this is a simulation, we may look at the truth. Real runs never can.\n\n")?;
+    emit("\n7. Because this is a simulation, the true values are known. In real runs they never are.\n\n")?;
     emit(&beside_the_truth(&plan, &people, &responses)?)?;
     step(
-        "8. Are sex and income independent? (In the data: Cramer's V 0.2160.)",
+        "8. Are sex and income independent? (In the data: Cramér's V 0.2160.)",
         &["test", &plan, &responses, "--independence", "Sex,Income"],
     )?;
     step(
@@ -228,7 +228,7 @@ fn beside_the_truth(plan: &str, people: &str, responses: &str) -> Result<String,
     Ok(text
         + &paragraph(&format!(
             "Of the {} intervals of all one-way and two-way tables, each with confidence 95%, {percent:.1}% cover the \
-             truth.",
+             true share.",
             count(all as u64)
         )))
 }

@@ -150,7 +150,7 @@ fn describe_question(question: &QuestionDevices, found: &Devices) -> String {
         None => "the best device of the same epsilon".to_owned(),
     };
     text += &paragraph(&format!(
-        "Efficiency: what it tells, against {against}. Respondents: for a margin of {} with confidence {}, if all \
+        "Efficiency: information relative to {against}. Respondents: for a margin of {} with confidence {}, if all \
          answers are equally common. * is the one that the plan uses{}.",
         found.margin,
         found.confidence,

@@ -123,8 +123,8 @@ pub fn describe(found: &Differences) -> String {
     let tests = found.differences.iter().filter(|one| one.p_value.is_some()).count();
     text.push('\n');
     text += &paragraph(
-        "p is how often chance alone, that of the randomization and of drawing people, would make a difference as \
-         large, to either side, if there were none.",
+        "p is the probability of a difference at least this large, in either direction, by chance alone: that of the \
+         randomization and of sampling people.",
     );
     if tests > 1 {
         text += &paragraph(&format!("These are {tests} tests: of 20 true equalities one has p below 0.05 by chance."));

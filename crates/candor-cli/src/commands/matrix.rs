@@ -93,7 +93,7 @@ fn describe(found: &TransitionMatrix, whole: bool) -> String {
     if !found.attributes.is_empty() {
         let _ = writeln!(
             text,
-            "Probability of each answer (rows) under each truth (columns): {}\n",
+            "Probability of each answer (rows) under each true value (columns): {}\n",
             found.attributes.join(", ")
         );
         let (rows, columns) = (found.outputs.len(), found.inputs.len());

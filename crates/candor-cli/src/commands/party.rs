@@ -333,7 +333,7 @@ fn run_finish(args: &FinishArgs) -> Result<(), Failure> {
 fn described(args: &FinishArgs, totals: &PartyTotals) -> String {
     let kind = if totals.cost.is_some() { "totals of randomized pairs" } else { "exact totals" };
     let mut text = paragraph(&format!(
-        "Dependences of {} records of {} parties, from {kind}; all messages agree.",
+        "Associations in {} records of {} parties, from {kind}; all messages agree.",
         count(totals.clusters.records),
         totals.parties.len()
     ));

@@ -231,7 +231,7 @@ fn modelled(found: &Regression) -> String {
     let people = count(found.people_modeled.round().max(0.0) as u64);
     let condition = found.subpopulation.as_ref().map_or(String::new(), |text| format!(", where {text}"));
     let names = found.left_out.join(", ");
-    let left_out = if names.is_empty() { names } else { format!(", without those who have no answer about {names}") };
+    let left_out = if names.is_empty() { names } else { format!(", without people with a missing value of {names}") };
     format!("People modeled: about {people}{condition}{left_out}\n")
 }
 
@@ -369,7 +369,7 @@ fn averages(found: &Regression) -> String {
     let header = [&found.response[..], "estimate", "standard error", "low", "high"];
     text += &table(&header, &shares.map(share).collect::<Vec<_>>());
     if !effects.is_empty() {
-        let _ = writeln!(text, "\nAverage change of the {what} with each predictor, all else as it is");
+        let _ = writeln!(text, "\nAverage change of the {what} with each predictor, all else equal");
         let header = ["predictor", &found.response[..], "estimate", "standard error", "low", "high"];
         text += &table(&header, &effects);
     }
@@ -379,7 +379,7 @@ fn averages(found: &Regression) -> String {
 fn fit_lines(found: &Regression) -> String {
     let mut text = String::from("\n");
     if let Some(value) = found.log_likelihood {
-        let null = found.null_log_likelihood.map_or(String::new(), |null| format!(", of constants alone {null:.3}"));
+        let null = found.null_log_likelihood.map_or(String::new(), |null| format!(", of the null model {null:.3}"));
         let of = found.log_likelihood_of.join(", ");
         let aic = found.aic.map_or(String::new(), |aic| {
             format!(" AIC {aic:.3}, comparable between models about the same randomized attributes ({of})")
@@ -392,7 +392,7 @@ fn fit_lines(found: &Regression) -> String {
             &paragraph(&format!("Tjur's R2 of the true answers, without the noise of the randomization: {share:.3}."));
     }
     if let Some(deviation) = found.residual_deviation {
-        text += &paragraph(&format!("Standard deviation of what is left: {deviation:.4}."));
+        text += &paragraph(&format!("Residual standard deviation: {deviation:.4}."));
     }
     if let Some(dispersion) = found.dispersion {
         text += &paragraph(&format!("Dispersion (variance over mean): {dispersion:.3}."));
@@ -423,8 +423,8 @@ fn fit_lines(found: &Regression) -> String {
     let worst = asked.filter_map(|one| Some((one, one.directly_asked?))).min_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((one, people)) = worst {
         text += &paragraph(&format!(
-            "Variance inflation: the variance over that of direct answers. About {} directly asked people would have \
-             told as much about {}, of which these answers tell least.",
+            "Variance inflation: the variance over that of direct answers. About {} direct answers would be as precise \
+             for {}, the least precise coefficient.",
             count(people.round() as u64),
             term(&one.term)
         ));

@@ -121,7 +121,7 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 }
 
 /// Description of the progress.
-const WHAT: &str = "working out how many respondents it takes";
+const WHAT: &str = "computing the number of respondents";
 
 pub fn run(args: SizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;

@@ -151,12 +151,13 @@ fn describe_scan(found: &Scan) -> String {
     let header = ["attribute", "chi-square", "df", "p", "adjusted p", "again", "naive", "naive p"];
     text += &table(&header, &found.tests.iter().take(found.top).map(row).collect::<Vec<_>>());
     let method = match found.adjust {
-        "holm" => "Holm: below 0.05, the chance that any of them does not matter is below 5%",
-        _ => "Benjamini and Hochberg: of those below 0.05, at most 5% do not matter, on average",
+        "holm" => "Holm: among those below 0.05, the probability of any false finding is at most 5%",
+        _ => "Benjamini and Hochberg: of those below 0.05, at most 5% on average are false findings",
     };
     text += &paragraph(&format!(
-        "p: corrected for the randomization; adjusted p: and for the number of tests ({method}). again: how often the \
-         attribute would be among the first {} again in as many new responses. naive: the answers taken for the truth.",
+        "p: corrected for the randomization; adjusted p: also for the number of tests ({method}). again: how often the \
+         attribute would be among the first {} again in as many new responses. naive: the answers treated as true \
+         values.",
         found.top
     ));
     for untested in &found.untested {
@@ -195,11 +196,11 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
     let error = error.zip(ends).map_or(String::new(), |(error, (low, high))| {
         format!(" (standard error {error:.4}, {}% interval {low:.4} to {high:.4})", 100.0 * confidence)
     });
-    text += &paragraph(&format!("Cramer's V of the population: {:.4}{error}.", result.cramers_v));
+    text += &paragraph(&format!("Cramér's V of the population: {:.4}{error}.", result.cramers_v));
     for merged in &result.merged {
         let labels: Vec<String> = merged.categories.iter().map(|label| format!("\"{label}\"")).collect();
         text += &paragraph(&format!(
-            "Too rare to be told apart in {}, and counted as one for V, which can only lower it: {}.",
+            "Too rare to be distinguished in {}, and merged for V, which can only lower it: {}.",
             merged.attribute,
             labels.join(", ")
         ));
@@ -215,9 +216,7 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
         && let Some(v) = naive.cramers_v
     {
         let said = line(naive.statistic, naive.degrees, naive.p_value);
-        text += &paragraph(&format!(
-            "Taking the answers for the truth would have said: {said}; Cramer's V {v:.4}. That is {verdict}."
-        ));
+        text += &paragraph(&format!("Without the correction: {said}; Cramér's V {v:.4}. That is {verdict}."));
     }
     text
 }

@@ -28,7 +28,7 @@ fn an_optimal_plan_tells_its_bound_and_what_else_it_would_have_cost() {
         "joint (RR-Joint)",
         "heuristic",
         "4 attribute epsilons altered, 4 raised",
-        "Of 28 pairs it tells least about a2,a4",
+        "Of 28 pairs the least precise is a2,a4",
     ] {
         assert!(said.out.contains(part), "{part}: {}", said.out);
     }

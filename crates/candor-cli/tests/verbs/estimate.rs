@@ -305,7 +305,7 @@ fn independence_and_sizes() {
     assert!(said.contains("Corrected for the randomization: chi-square") && said.contains("Odds ratio"), "{said}");
     let value = json(&sandbox.run("test plan.json responses.parquet --independence Sex,Income --json").fine().out);
     assert!(value["p_value"].as_f64().unwrap() < 1e-6);
-    // The truth: Cramer's V .215980, odds ratio 3.58.
+    // The truth: Cramér's V .215980, odds ratio 3.58.
     assert!((value["cramers_v"].as_f64().unwrap() - 0.215_98).abs() < 0.03, "{value}");
     let odds = &value["odds_ratio"];
     assert!(odds["low"].as_f64().unwrap() < 3.6 && odds["high"].as_f64().unwrap() > 3.5, "{value}");

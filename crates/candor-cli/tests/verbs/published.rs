@@ -145,6 +145,6 @@ fn a_crossing_tells_its_columns_or_is_refused() {
         let design = ["design", "odd.toml", "--method", "minimax", "--likelihood-ratio", "2", "--cross"];
         let names = format!("{name},b");
         let said = sandbox.run_words(&[&design[..], &[&names]].concat());
-        said.refused(1, &["--cross", "would not be told apart"]);
+        said.refused(1, &["--cross", "could not be split"]);
     }
 }

@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 #[command(
     name = "candor-collect",
     version,
-    about = "Collect randomized responses: each respondent's browser randomizes, nobody ever holds the truth"
+    about = "Collect randomized responses: each respondent's browser randomizes, so nobody ever holds a true answer"
 )]
 struct Command {
     #[command(subcommand)]

@@ -59,7 +59,8 @@ impl Variance {
             Variance::OfL(l) if (2..k).contains(&l) => Ok(l_diversity::added_variance(k, l)),
             Variance::OfL(l) => {
                 let range = format!(
-                    "it must be 2 or more, and below {k}, the number of categories, for the answers to tell anything"
+                    "it must be 2 or more, and below {k}, the number of categories, for the answers to carry \
+                     information"
                 );
                 Err(DesignError::Parameter { name: "l", value: l as f64, range })
             }

@@ -124,7 +124,7 @@ impl Accuracy {
         let least = accuracy.least(prior, bound);
         if most - least <= EQUAL {
             return Err(FrontError::Loss(format!(
-                "makes the best guess lose {:.4} on average whatever the answers tell: there is nothing to trade",
+                "makes the best guess lose {:.4} on average whatever the answers are: there is no trade-off",
                 most * largest
             )));
         }

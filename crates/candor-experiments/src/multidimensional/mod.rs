@@ -40,11 +40,11 @@ pub const PAPER: Paper = Paper {
         },
         Exhibit {
             name: "dependences",
-            caption: "Cramer's V on Adult and the clusters of Algorithm 1",
+            caption: "Cramér's V on Adult and the clusters of Algorithm 1",
             setup: "Adult, over 32,500 records, categorical attributes only: Work-class (9 categories), Education \
             (16), Marital-status (7), Occupation (15), Relationship (6), Race (5), Sex (2), Income (2).\n\
                     Algorithm 1 merges the pair of clusters with the largest dependence if the product of |A| is at \
-                    most T_v, while the dependence is at least T_d; the dependence is Cramer's V (Expression \
+                    most T_v, while the dependence is at least T_d; the dependence is Cramér's V (Expression \
                     (9)).\n\
                     The paper prints neither the dependences nor the clusters.",
             pace: Pace::Quick,
@@ -186,7 +186,7 @@ fn dependences(_: &Settings) -> Outcome {
         tables: vec![
             Table {
                 name: "cramers-v".to_owned(),
-                columns: ["attribute", "attribute", "Cramer's V"].map(str::to_owned).to_vec(),
+                columns: ["attribute", "attribute", "Cramér's V"].map(str::to_owned).to_vec(),
                 rows: rows.collect(),
             },
             Table {

@@ -5,7 +5,7 @@ use crate::invalid_value::shown;
 pub(super) fn by_hand(content: &Option<String>) -> String {
     match content {
         Some(content) => format!("do not randomize again, but write this into it: {content}"),
-        None => "remove it, because it tells of what was there before".to_owned(),
+        None => "remove it, because it describes the previous file".to_owned(),
     }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn did_you_mean(nearest: &Option<String>) -> String {
 
 /// Returns a hint about the delimiter, because a wrong one usually leads to a single column.
 pub(super) fn single_column_hint(expected: u64) -> &'static str {
-    if expected == 1 { "; if the fields are not separated by commas, say `delimiter`" } else { "" }
+    if expected == 1 { "; if the fields are not separated by commas, specify `delimiter`" } else { "" }
 }
 
 /// Formats a row number; row 0 is the header.

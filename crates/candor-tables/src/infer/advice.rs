@@ -22,8 +22,8 @@ pub(super) fn named_again(words: &Missing) -> Option<String> {
     unusual.then(|| {
         let words = words.join(",");
         format!(
-            "the schema does not hold the words for what is missing: say `missing {words}` again wherever this \
-                 table is read"
+            "the schema does not contain the words for missing values: specify `missing {words}` again whenever this \
+             file is read"
         )
     })
 }

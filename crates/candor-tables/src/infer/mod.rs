@@ -146,8 +146,7 @@ fn described(
     let names = &kept.names;
     let (mut attributes, mut problems, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     notes.extend(
-        kept.unnamed
-            .then(|| "the first column has no name, as where row numbers are written; it is left out".to_owned()),
+        kept.unnamed.then(|| "the first column has no name, like a column of row numbers; it is left out".to_owned()),
     );
     for (name, column) in names.iter().zip(&mut columns) {
         let known = wishes.known.iter().find(|known| known.name == *name);
@@ -173,8 +172,7 @@ fn described(
         Schema::new(attributes).map_err(|error| TableError::Infer { file, problems: vec![format!("  {error}")] })?;
     let recognised = *words == Missing::Usual && columns.iter().any(|column| !column.written.is_empty());
     notes.extend(recognised.then(|| {
-        "words that stand for what is missing were recognised; if one of them is a category, say `missing \"\"`, or \
-         name others"
+        "words for missing values were recognized; if one of them is a category, specify `missing \"\"`, or other words"
             .to_owned()
     }));
     notes.extend(named_again(words));
@@ -320,7 +318,7 @@ impl Column {
         let capital = |value: &String| ["TRUE", "FALSE", "True", "False"].contains(&value.as_str());
         if !self.values.is_empty() && self.values.keys().all(capital) {
             remarks.push(
-                "these are truth values in capitals, and labels as they stand; a boolean column of Parquet or of a \
+                "these booleans are in capitals, and become labels as they are; a boolean column of Parquet or of a \
                  frame has true and false"
                     .to_owned(),
             );

@@ -24,7 +24,8 @@ const INVALID: &str = "<invalid>";
 pub(crate) fn check(field: &Field, format: Format, file: &str) -> Result<(), TableError> {
     let reason = match format {
         _ if has_intervals(field.data_type()) => {
-            "of which Parquet does not tell all parts; do not keep the column, or turn it into text or a number first"
+            "whose parts Parquet does not describe completely; do not keep the column, or turn it into text or a \
+             number first"
         }
         Format::Csv { .. } if !has_text(field.data_type()) => {
             "which CSV cannot hold; write Parquet, or do not keep the column"

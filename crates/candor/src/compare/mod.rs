@@ -198,7 +198,7 @@ fn will_do(best: &Candidate, candidates: &[Candidate], tables: &TableList, respo
 
 /// Checks that methods can be compared at this epsilon.
 pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), StudyError> {
-    let range = "it is a number above 0 and up to 50: beyond, a plan protects nobody";
+    let range = "it must be above 0 and at most 50; a plan with a larger one protects nobody";
     match epsilon > 0.0 && epsilon <= MAX_EPSILON {
         true => Ok(()),
         false => Err(StudyError::Parameter { name: "epsilon", value: epsilon, range }),

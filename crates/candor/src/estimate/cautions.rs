@@ -32,7 +32,7 @@ impl Estimates {
         }
         if self.unlikely_channels.is_some() {
             cautions.push(
-                "warning: the channels of these responses do not come as often as the plan draws them (chance below \
+                "warning: the channels of these responses are not as frequent as the plan draws them (chance below \
                  one in a million): some responses may be invented"
                     .to_owned(),
             );

@@ -92,7 +92,7 @@ impl OwnTexts {
                 "questions" => own.questions = questions(value)?,
                 _ => {
                     return Err(wrong(&format!(
-                        "\"{name}\" is nothing that a file of texts has: language, direction, points, [sheet], \
+                        "unknown \"{name}\"; a file of texts has language, direction, points, [sheet], \
                          [card], [report], [evidence], [about], [questions.name]"
                     )));
                 }

@@ -143,7 +143,7 @@ impl PartyMessage {
             true => Ok(content),
             false => {
                 let title = PartyMessage::new(session, &content).title();
-                Err(StudyError::Refused(format!("{} is in truth {title}: its file was changed", self.title())))
+                Err(StudyError::Refused(format!("{} is actually {title}: its file was changed", self.title())))
             }
         }
     }
@@ -179,8 +179,8 @@ pub(super) fn told(fault: &Fault, session: &PartySession) -> String {
         Fault::Missing { kind, parties } => format!("there is no {} of {}", word(*kind), names(session, parties)),
         Fault::Second { kind, party } => format!("there is a second message ({}) of {}", word(*kind), name(party)),
         Fault::Disagreement { party, collector } => format!(
-            "{} announced another share for {} than {} received: one of the two did not follow the protocol, shared \
-             twice, or was sent a changed file",
+            "{} announced a share for {} that differs from the one that {} received: one of the two did not follow the \
+             protocol, shared twice, or was sent a changed file",
             name(party),
             name(collector),
             name(collector)

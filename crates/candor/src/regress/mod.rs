@@ -247,8 +247,8 @@ fn subpopulation(schema: &Schema, text: Option<&str>) -> Result<[Option<Conditio
     let Some(text) = text else { return Ok([None, None]) };
     let condition = Condition::parse(text, schema).map_err(StudyError::Condition)?;
     condition.split(|at| schema.attributes()[at].is_public()).ok_or_else(|| {
-        let message = "join what it says of public and of randomized attributes by \"and\": only so is it known which \
-                       answers count";
+        let message = "join conditions on public and on randomized attributes by \"and\"; otherwise it is unknown \
+                       which answers count";
         StudyError::Refused(format!("`where`: {message}"))
     })
 }

@@ -46,8 +46,8 @@ fn rarest(response: &str, found: &regress::Regression) -> Option<String> {
     let rare = found.rarest.as_ref()?;
     let among = rare.among.as_ref().map_or(String::new(), |(name, category)| format!(" among {name} = {category}"));
     Some(format!(
-        "note: these answers can hardly tell the share of {response} = {}{among} from 0; intervals then contain the \
-         true value at least as often as stated",
+        "note: these answers can hardly distinguish the share of {response} = {}{among} from 0; intervals then contain \
+         the true value at least as often as stated",
         rare.category
     ))
 }
@@ -68,21 +68,21 @@ pub(crate) fn notes(model: &Model, found: &regress::Regression, confidence: f64,
     }
     if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
         notes.push(format!(
-            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): what is \
-             assumed of the randomized predictors, or of the response, does not hold; the corrected score needs less",
+            "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): the \
+             assumptions about the randomized predictors or the outcome do not hold; the corrected score needs fewer",
             crate::format::p_is(p)
         ));
     }
     if show_naive {
         let note = match (&found.naive, found.named) {
-            (Some(_), _) => "the naive column takes the answers for the truth, which is wrong; it shows by how much",
+            (Some(_), _) => "the naive column treats the answers as true values, which is wrong; it shows by how much",
             (None, true) => {
-                "there is no naive fit: taken for the truth, these answers have no finite solution (a share of 0 or 1 \
-                 somewhere)"
+                "there is no naive fit: treated as true values, these answers have no finite solution (a share of 0 or \
+                 1 somewhere)"
             }
             (None, false) => {
-                "there is no naive fit: some answers name no single category of each attribute, so that they cannot be \
-                 taken for the truth"
+                "there is no naive fit: some answers name no single category of each attribute, so they cannot be \
+                 treated as true values"
             }
         };
         notes.push(format!("note: {note}"));

@@ -193,21 +193,18 @@ fn judged(typical: f64, worst: f64, (roughest, margins): (&str, &[(f64, String)]
                 points(worst)
             ),
         ),
-        (typical, _) if typical <= ROUGH => {
-            let also = match worst > ROUGH {
+        (typical, _) => {
+            // The number of people in the remedy is for the roughest table.
+            let also = match worst > ROUGH && points(worst) != points(typical) {
                 true => format!(", and ±{} for {roughest}", points(worst)),
                 false => String::new(),
             };
-            let text = format!(
-                "Too imprecise for most uses: ±{} points {people}{also}. It ranks categories, but does not compare \
-                 groups. {}",
-                points(typical),
-                remedy()
-            );
+            let (uses, but) = match typical <= ROUGH {
+                true => (" for most uses", " It ranks categories, but does not compare groups."),
+                false => ("", ""),
+            };
+            let text = format!("Too imprecise{uses}: ±{} points {people}{also}.{but} {}", points(typical), remedy());
             Verdict::new(Code::Imprecise, text)
-        }
-        _ => {
-            Verdict::new(Code::Imprecise, format!("Too imprecise: ±{} points {people}. {}", points(typical), remedy()))
         }
     }
 }

@@ -48,6 +48,11 @@ fn tables_are_named_in_words() {
     let margins = [("a", 6.0), ("d", 7.0), ("b,c", 21.0)].map(|(name, margin)| table(name, Some(margin / 196.0)));
     let said = precision(&margins, 5000.0).text;
     assert!(said.contains("±7 points with 5,000 respondents, and ±21 for the table of b and c. It ranks"), "{said}");
+    // The remedy is about the roughest table, which the sentence therefore names.
+    let margins = [("a", 16.0), ("d", 17.0), ("b,c", 40.0)].map(|(name, margin)| table(name, Some(margin / 196.0)));
+    let said = precision(&margins, 5000.0).text;
+    assert!(said.starts_with("Too imprecise: ±17 points with 5,000 respondents, and ±40 for the table"), "{said}");
+    assert!(said.contains("about 320,000 respondents for ±5 points"), "{said}");
 }
 
 #[test]

@@ -90,15 +90,15 @@ fn text(args: &CompareArgs, schema: &Schema, options: &CompareOptions<'_>, compa
     text += &paragraph(
         "Errors are root mean square standard errors of shares, over all cells of those tables, for a uniform \
          population or, where it says so, as expected; above 0.5 they are useless. Constrained: the same of \
-         constrained estimates (candor estimate --method constrained), bias included. In groups: the largest margin \
-         of error of percentages of the last attribute given the others. × least: squared error over a proven lower \
-         bound for unbiased estimates at this epsilon (delta 0). Ratio: the largest likelihood ratio between two \
-         answers to one question, for an adversary who knows all others that are not tied to it.",
+         constrained estimates (candor estimate --method constrained), bias included. In groups: the root mean \
+         square margin of error of percentages of the last attribute given the others. × least: squared error over a \
+         proven lower bound for unbiased estimates at this epsilon (delta 0). Ratio: the largest likelihood ratio \
+         between two answers to one question, for an adversary who knows all others that are not tied to it.",
     );
     if verbose() {
         text += &paragraph(
-            "Any truth: the largest standard error of any cell of the tables asked for, whatever the truth. A \
-             respondent sends so many columns, that name so many categories and are worth so many bits.",
+            "Worst case: the largest standard error of any cell of the requested tables in any population. Columns, \
+             categories, bits: the size of one response.",
         );
     }
     text += &remarks(options, comparison);
@@ -291,7 +291,7 @@ fn recommendation(comparison: &MethodComparison) -> String {
             " Those left out because they take long may be much better: candor design --method workload makes one.";
     }
     if comparison.tells_nothing() {
-        reason += " But so large an error tells nothing: ask for fewer attributes or smaller tables, more respondents, \
+        reason += " But so large an error makes it useless: use fewer attributes or smaller tables, more respondents, \
                    or a larger epsilon.";
     }
     format!("\nBest for {}: {}\n", comparison.tables, best.method)

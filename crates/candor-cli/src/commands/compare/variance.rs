@@ -47,9 +47,9 @@ fn describe(comparison: &VarianceComparison) -> String {
     let mut text = heading + &table(&header, &comparison.methods.iter().map(shown).collect::<Vec<_>>());
     text.push('\n');
     text + &paragraph(
-        "Guessing is the probability that somebody without prior knowledge guesses the truth from an answer; the \
-         standard error is that of an estimated share, for a uniform population. l-diversity reports whole numbers of \
-         categories: the nearest below and above are shown. It has no epsilon: its answers rule out the categories \
-         that are not reported. RAPPOR is a formula for comparison; candor does not randomize with it.",
+        "Guess accuracy is the probability that somebody without prior knowledge guesses the true value from an \
+         answer; the standard error is that of an estimated share, for a uniform population. l-diversity reports whole \
+         numbers of categories: the nearest below and above are shown. It has no epsilon: its answers rule out the \
+         categories that are not reported. RAPPOR is a formula for comparison; candor does not randomize with it.",
     )
 }

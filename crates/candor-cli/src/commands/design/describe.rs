@@ -30,7 +30,7 @@ pub fn describe(plan: &Plan, asked: Option<f64>) -> String {
         && asked - certified > WORTH_MENTIONING
     {
         let _ =
-            writeln!(text, "  asked for {asked}; integer weights of 64 bits come to {:.3e} less", asked - certified);
+            writeln!(text, "  requested {asked}; with integer weights of 64 bits it is {:.3e} less", asked - certified);
     }
     text.push('\n');
     // Without the last column, which is for audits.
@@ -139,12 +139,12 @@ pub fn describe_pairs(pairs: &Pairs, respondents: f64) -> String {
              that can."
         ),
         (Some(error), _) if error > USELESS => format!(
-            "{among} it tells least about {pair}. With {people} respondents the share in a cell of a pair table would \
+            "{among} the least precise is {pair}. With {people} respondents the share in a cell of a pair table would \
              have a standard error of up to {error:.2}: this plan cannot answer all pairs in practice; --method \
              workload --tables pairs makes one that can."
         ),
         (Some(error), _) => format!(
-            "{among} it tells least about {pair}; with {people} respondents none has a larger standard error than \
+            "{among} the least precise is {pair}; with {people} respondents none has a larger standard error than \
              {error:.4}."
         ),
     };

@@ -41,7 +41,7 @@ pub fn findings(designed: &Design) -> String {
             &table(&["method", "record-level epsilon", ""], &designed.alternatives.iter().map(row).collect::<Vec<_>>());
     }
     if !designed.altered.is_empty() {
-        text += "\nAttribute epsilons that are not the ones asked for\n";
+        text += "\nAttribute epsilons that differ from those requested\n";
         let row = |altered: &AdjustedEpsilon| {
             let way = if altered.achieved > altered.asked { "weaker protection" } else { "stronger protection" };
             let (asked, achieved) = (altered.asked.to_string(), rounded_up(altered.achieved));

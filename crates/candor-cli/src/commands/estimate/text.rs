@@ -82,7 +82,8 @@ pub fn silent_tables(estimates: &Estimates) -> Option<String> {
     let (without, all) = (silent.len(), estimates.tables.len());
     let name = first.attributes.join(",");
     Some(format!(
-        "{without} of {all} tables have no numbers; the first of them, {name}, is {reason}. `--json` says it of each"
+        "{without} of {all} tables have no numbers; the first of them, {name}, is {reason}. `--json` states the reason \
+         for each"
     ))
 }
 
@@ -165,9 +166,9 @@ fn cell_table(one: &Table, shown: usize, error: &str, in_full: bool) -> String {
 fn about_standards(estimates: &Estimates) -> String {
     let cells = || estimates.tables.iter().flat_map(|table| &table.cells);
     let has = |grade: &str| cells().any(|cell| cell.reliability == Some(grade));
-    let mut text = "Graded by the data presentation standards of the NCHS (2017). Effective n: how many independent \
-                    respondents with equal weights would tell as much. Directly asked: with how many direct answers \
-                    the standard error would be the same."
+    let mut text = "Graded by the data presentation standards of the NCHS (2017). Effective n: number of independent \
+                    respondents with equal weights that would be as precise. Directly asked: number of direct answers \
+                    that would have the same standard error."
         .to_owned();
     if has("hidden") {
         text += " Too imprecise: do not publish.";

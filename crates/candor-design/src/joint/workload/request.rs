@@ -152,14 +152,14 @@ fn what_it_answers(plan: &Plan) -> Option<String> {
     let name = "name every table that you will want";
     Some(match of_strips < 1.0 {
         true => format!(
-            "{asked}. {:.0}% of the respondents are asked about a few attributes only; of other tables the rest tell \
-             little or nothing: {name}.",
+            "{asked}. {:.0}% of the respondents are asked about a few attributes only; the other responses carry \
+             little or no information on other tables: {name}.",
             100.0 * of_strips
         ),
         false => {
             format!(
-                "{asked}: every respondent is asked about a few attributes. It says little or nothing of other tables: \
-                 {name}."
+                "{asked}: every respondent is asked about a few attributes. Responses carry little or no information \
+                 on other tables: {name}."
             )
         }
     })
