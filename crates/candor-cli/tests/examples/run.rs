@@ -34,16 +34,21 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// A folder with the table of the guide, and the matrix that some examples name.
+/// The bundled data, compressed, as named in a copy of the repository.
+const DATA: &str = "data/people/people.csv.gz";
+
+/// A folder with the bundled data, compressed at their place in the repository, and as `people.csv`.
 pub fn with_data() -> Sandbox {
-    static TABLE: OnceLock<Vec<u8>> = OnceLock::new();
-    let table = TABLE.get_or_init(|| {
+    static TABLE: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+    let [compressed, table] = TABLE.get_or_init(|| {
+        let compressed = std::fs::read(root().join(DATA)).unwrap();
         let mut text = Vec::new();
-        let file = std::fs::File::open(root().join("data/people/people.csv.gz")).unwrap();
-        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(file), &mut text).unwrap();
-        text
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&compressed[..]), &mut text).unwrap();
+        [compressed, text]
     });
     let sandbox = Sandbox::new();
+    std::fs::create_dir_all(sandbox.path(DATA).parent().unwrap()).unwrap();
+    sandbox.write(DATA, compressed);
     sandbox.write("people.csv", table);
     sandbox
 }

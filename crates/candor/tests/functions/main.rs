@@ -17,6 +17,7 @@ mod possible;
 mod programs;
 mod protection;
 mod query;
+mod reliability;
 mod signature;
 mod size;
 mod sql;
