@@ -49,7 +49,8 @@ pub struct Workload {
     /// The minimized error: the expected squared error of all cells of all tables, for a uniform population.
     ///
     /// The errors of each table are multiplied by its weight, and the sum by the number of respondents. Except for
-    /// the rounding to integers, it equals the error predicted from the plan ([`squared_error`](crate::bound::squared_error)).
+    /// the rounding to integers, it equals the error predicted from the plan
+    /// ([`squared_error`](crate::bound::squared_error)).
     pub error: f64,
     /// Lower bound on the error of all plans of this kind; `None` unless all were tried.
     ///
