@@ -1,4 +1,4 @@
-//! Measures the coverage of intervals, for docs/reference/interval-coverage.md and docs/explanation/estimation.md.
+//! Measures the coverage of intervals, for benches/results/*-coverage.md and docs/explanation/estimation.md.
 //!
 //! `cargo run --release -p candor-analysis --example coverage [small | ratios | constrained]`
 

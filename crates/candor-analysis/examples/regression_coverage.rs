@@ -1,8 +1,8 @@
 //! Measures the coverage of intervals, tests and predictions of regressions, and the power that `sample-size`
 //! predicts.
 //!
-//! `cargo run --release -p candor-analysis --example regression_coverage FILE [surveys] [setting,..]` prints a table
-//! of docs/reference/interval-coverage.md. Surveys are simulated in parts on all cores, each with its own seeds. The
+//! `cargo run --release -p candor-analysis --example regression_coverage FILE [surveys] [setting,..]` prints the table
+//! of benches/results/*-coverage-regress.md. Surveys are simulated in parts on all cores, each with its own seeds. The
 //! result of a part is a line of the file, so that an interrupted run can be continued.
 
 use std::collections::{BTreeMap, BTreeSet};

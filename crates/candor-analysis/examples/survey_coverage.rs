@@ -1,7 +1,7 @@
 //! Measures the coverage of 95% intervals of shares in cluster samples, from drawing clusters to estimates.
 //!
 //! `cargo run --release -p candor-analysis --example survey_coverage [surveys]` writes a table of
-//! docs/reference/interval-coverage.md.
+//! benches/results/*-coverage.md.
 
 use std::sync::Arc;
 
