@@ -94,6 +94,8 @@ class Table(Result):
 
     attributes: list[str]
     #: Among whom shares are told: those with the same categories of these.
+    conditioning_attributes: list[str]
+    #: Old name of ``conditioning_attributes``.
     given: list[str]
     #: Names and categories of the attributes of ``by``; empty for everybody.
     group: dict[str, str]
@@ -187,6 +189,8 @@ class Estimates(Result):
     #: Groups, or earlier responses, side by side.
     comparisons: Sequence[Any] = ()
     #: Of whom the tables are and how those were drawn, in words, unless they are everybody and a simple random sample.
+    sampling_note: str | None = None
+    #: Old name of ``sampling_note``.
     design: str | None = None
     #: Means and quantiles.
     numbers: Sequence[Any] = ()
@@ -287,6 +291,8 @@ class Independence(Result):
     #: What taking the answers for the truth would have said.
     naive: Any
     #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    sampling_note: str | None = None
+    #: Old name of ``sampling_note``.
     design: str | None = None
 
 
@@ -295,10 +301,12 @@ class Differences(Result):
 
     respondents: int
     confidence: float
-    #: Each ``of``, ``attributes``, ``categories``, ``group``, ``compared``, ``first``, ``second``, ``first_number``, ``second_number``, ``difference``,
+    #: Each ``quantity``, ``attributes``, ``categories``, ``group``, ``compared``, ``first``, ``second``, ``first_number``, ``second_number``, ``difference``,
     #: ``statistic``, ``degrees``, ``p_value``, ``reason``.
     differences: list[Any]
     #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    sampling_note: str | None = None
+    #: Old name of ``sampling_note``.
     design: str | None = None
 
     def plot(self, ax: Any = None) -> Any:
@@ -328,6 +336,8 @@ class Answers(Result):
     #: The groups of the attribute that is compared, if any.
     compared: Sequence[Any] = ()
     #: Of whom it is and how those were drawn, in words, unless they are everybody and a simple random sample.
+    sampling_note: str | None = None
+    #: Old name of ``sampling_note``.
     design: str | None = None
     #: Of the unbiased share, a code such as ``ok``, ``imprecise`` or ``out-of-range``, and the same in a sentence.
     verdict: str | None = None
@@ -385,6 +395,8 @@ class Coefficient(Result):
     rate_ratio_low: float | None
     rate_ratio_high: float | None
     #: How many times as many respondents it took as direct questions would have.
+    variance_inflation: float | None
+    #: Old name of ``variance_inflation``.
     design_effect: float | None
     #: Number of direct answers that would be as precise.
     directly_asked: float | None
@@ -431,6 +443,8 @@ class Regression(Result):
     #: How many of them differ in what the model sees.
     rows_: int
     #: How respondents were drawn and weighted, in words.
+    sampling_note: str | None
+    #: Old name of ``sampling_note``.
     design: str | None
     #: What p-values and limits come from: ``score``, ``one-step-cr2``, ``fieller`` (linear models), or ``wald-replicates``.
     test: str
@@ -518,8 +532,8 @@ class Regression(Result):
             parts.append(f"reference categories: {references}")
         if parts:
             yield Line("; ".join(parts))
-        if self.design is not None:
-            yield Line(self.design)
+        if self.sampling_note is not None:
+            yield Line(self.sampling_note)
         for note in self.notes:
             yield Line(note)
         absent = "odds_ratio" if self.family in ("poisson", "quasi-poisson") else "rate_ratio"

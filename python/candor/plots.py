@@ -132,9 +132,9 @@ def front(fronts: Any, ax: Any = None) -> Any:
     for name, points in lines:
         if points:
             ordered = sorted(points, key=lambda point: point.privacy)
-            ax.plot([point.privacy for point in ordered], [point.utility for point in ordered], label=name)
+            ax.plot([point.privacy for point in ordered], [point.mse for point in ordered], label=name)
     ax.set_yscale("log")
     ax.set_xlabel("privacy: how often the best guess is wrong")
-    ax.set_ylabel("utility: mean squared error of shares")
+    ax.set_ylabel("mean squared error of shares")
     ax.legend()
     return ax

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from . import shown
-from .shown import Grid, Line
+from .shown import Grid, Line, current
 
 __all__ = ["Result"]
 
@@ -53,7 +53,7 @@ class Result:
 
     def _shown(self) -> Iterator[Line | Grid]:
         """What people see."""
-        single = {name: value for name, value in self._fields.items() if not isinstance(value, (dict, list)) and value is not None}
+        single = {name: value for name, value in current(self._fields).items() if not isinstance(value, (dict, list)) and value is not None}
         for name, value in single.items():
             yield Line(f"{name.replace('_', ' ')}: {shown.cell(value)}")
         for name, value in self._fields.items():
@@ -67,8 +67,8 @@ class Result:
         """The result as rows of a frame; which, each kind of result says."""
         for value in self._fields.values():
             if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-                return [{key: one[key] for key in one if not isinstance(one[key], dict)} for one in value]
-        return [self._fields]
+                return [{key: one[key] for key in current(one) if not isinstance(one[key], dict)} for one in value]
+        return [current(self._fields)]
 
     def to_pandas(self) -> Any:
         """The rows as a pandas frame."""

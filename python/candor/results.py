@@ -490,7 +490,7 @@ class Comparison(Result):
 
 
 class Front(Result):
-    """Privacy and utility of one attribute, by method. Utility is an error: smaller is better."""
+    """Privacy and mean squared error of one attribute, by method."""
 
     points: list[Any] | None
     warner: list[Any]
@@ -507,17 +507,17 @@ class Front(Result):
     interrupted: bool
     #: All methods at each privacy, as CSV.
     csv: str
-    #: The matrices of all points as CSV by the name of a file, and ``index.csv`` with privacy and utility of each.
+    #: The matrices of all points as CSV by the name of a file, and ``index.csv`` with privacy and mean squared error of each.
     matrices: dict[str, str]
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per point."""
-        return [point.to_dict() for point in self.points or self.warner]
+        return [shown.current(point.to_dict()) for point in self.points or self.warner]
 
     def _shown(self) -> Iterator[Line | Grid]:
         yield Line(
             f"{len(self.prior)} categories, posterior bound {self.posterior_bound:g}, {shown.cell(self.respondents)} respondents; "
-            "utility is an error: smaller is better"
+            "mse: mean squared error of the shares"
         )
         yield from shown.listed(self.rows())
 

@@ -6,7 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-__all__ = ["Grid", "Line", "cell", "html", "listed", "text"]
+__all__ = ["Grid", "Line", "cell", "current", "html", "listed", "text"]
+
+#: Fields with a new name, which results have under the old one, too, until the next release.
+_OLD_NAMES = {
+    "conditioning_attributes": "given",
+    "lower_scenario": "if_none",
+    "lower_scenario_standard_error": "if_none_standard_error",
+    "mse": "utility",
+    "quantity": "of",
+    "sampling_note": "design",
+    "self_protective_answer": "says",
+    "upper_scenario": "if_all",
+    "upper_scenario_standard_error": "if_all_standard_error",
+    "variance_inflation": "design_effect",
+}
 
 #: With more rows than this, the rest of a table is only counted.
 MOST_ROWS = 40
@@ -29,6 +43,16 @@ class Grid(NamedTuple):
 Part = Line | Grid
 
 
+def current(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields without those that are there under a new name, too.
+
+    >>> current({"mse": 1, "utility": 1, "privacy": 2})
+    {'mse': 1, 'privacy': 2}
+    """
+    old = {_OLD_NAMES[name] for name in fields if name in _OLD_NAMES}
+    return {name: value for name, value in fields.items() if name not in old}
+
+
 def listed(rows: Sequence[dict[str, Any]]) -> Iterator[Part]:
     """Rows as a table of the columns that hold something, and below it why some hold nothing.
 
@@ -38,7 +62,7 @@ def listed(rows: Sequence[dict[str, Any]]) -> Iterator[Part]:
       y  -
     y: nobody asked
     """
-    told = [name for name in rows[0] if name != "reason" and any(row.get(name) is not None for row in rows)]
+    told = [name for name in current(rows[0]) if name != "reason" and any(row.get(name) is not None for row in rows)]
     columns = [name for name in told if not any(_nested(row.get(name)) for row in rows)]
     yield Grid([name.replace("_", " ") for name in columns], [[row.get(name) for name in columns] for row in rows])
     for row in rows:

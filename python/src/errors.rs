@@ -112,7 +112,7 @@ fn of_table(error: &TableError) -> PyErr {
     match error {
         TableError::Cancelled(_) => PyKeyboardInterrupt::new_err(message),
         TableError::Fingerprint { .. } => OtherPlanError::new_err(message),
-        TableError::Value(_) => CategoryError::new_err(message),
+        TableError::InvalidValue(_) => CategoryError::new_err(message),
         TableError::NoCounts { .. } => {
             InputError::new_err(format!("{message}; `Plan.sql` gives the query that makes them"))
         }

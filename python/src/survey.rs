@@ -9,7 +9,7 @@ use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::input::Inputs;
-use candor_tables::margins::{MarginRow, read_margins};
+use candor_tables::margins::{KnownShare, read_margins};
 use serde_json::Value;
 
 use crate::counts::Responses;
@@ -30,9 +30,9 @@ impl SurveyWords {
             .condition(condition.map_or(Ok(None), |name| options.take(name))?)
             .weights(options.take("weights")?)
             .strata(options.take("strata")?)
-            .sampling_clusters(options.take("psu")?)
+            .psu(options.take("psu")?)
             .fpc(options.take("fpc")?)
-            .replicates(options.take("replicate_weights")?)
+            .replicate_weights(options.take("replicate_weights")?)
             .replicate_method(options.chosen()?)
             .fay(options.take("fay")?)
             .replicate_scale(options.take("replicate_scale")?)
@@ -87,7 +87,7 @@ impl SurveyWords {
 }
 
 /// Known margins: a file, or shares by attribute and category.
-pub fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
+pub fn margins(given: Value) -> Result<Vec<KnownShare>, Failure> {
     let form = || {
         parameter("`benchmarks` is a file, or shares by attribute and category: {\"Sex\": {\"f\": 0.51, \"m\": 0.49}}")
     };
@@ -98,7 +98,7 @@ pub fn margins(given: Value) -> Result<Vec<MarginRow>, Failure> {
             for (attribute, shares) in attributes {
                 for (category, share) in shares.as_object().ok_or_else(form)? {
                     let share = share.as_f64().filter(|share| *share >= 0.0).ok_or_else(form)?;
-                    rows.push(MarginRow { attribute: attribute.clone(), category: category.clone(), share });
+                    rows.push(KnownShare { attribute: attribute.clone(), category: category.clone(), share });
                 }
             }
             Ok(rows)

@@ -377,7 +377,7 @@ def test_losses(command, known) -> None:
     plan = candor.design([3], "front", prior=[0.5, 0.3, 0.2], map_privacy=0.1, loss=losses)
     assert "largest loss, 4" in plan.design.notes[0]
     better = candor.design([3], "warner", p=0.6).refine([0.5, 0.3, 0.2], loss="ordinal", allow_unbounded=True)
-    assert better.refinement.largest_loss == 2 and better.refinement.after.utility < better.refinement.before.utility
+    assert better.refinement.largest_loss == 2 and better.refinement.after.mse < better.refinement.before.mse
 
 
 def test_scan(command, known) -> None:

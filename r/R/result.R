@@ -27,8 +27,14 @@ rows <- function(objects) {
     structure(frame, class = "data.frame", row.names = seq_along(objects))
 }
 
+# Fields with a new name, which the command writes under the old one, too, until the next release.
+old_names <- c(conditioning_attributes = "given", lower_scenario = "if_none", lower_scenario_standard_error = "if_none_standard_error",
+               mse = "utility", quantity = "of", sampling_note = "design", self_protective_answer = "says",
+               upper_scenario = "if_all", upper_scenario_standard_error = "if_all_standard_error", variance_inflation = "design_effect")
+
 flat_fields <- function(object, prefix = "") {
     fields <- list()
+    object <- object[setdiff(names(object), old_names[intersect(names(old_names), names(object))])]
     for (name in names(object)) {
         value <- object[[name]]
         if (is.list(value) && !is.null(names(value))) {

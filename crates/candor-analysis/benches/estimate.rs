@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use candor_analysis::association::{Measure, estimated};
 use candor_analysis::estimate::{TableEstimator, Target};
 use candor_analysis::tally::{
-    Codes, CountLayout, Group, Rows, TableCounts, answer_codes, count_categories, count_tables,
+    ChannelCounts, Codes, CountLayout, Rows, TableCounts, answer_codes, count_categories, count_tables,
 };
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Plan};
@@ -63,7 +63,7 @@ fn tally(plan: &Plan, estimator: &TableEstimator<'_>, cells: usize, respondents:
     let sum: f64 = weights.iter().sum();
     let counts = weights.iter().map(|w| (w / sum * respondents).round()).collect::<Vec<f64>>();
     let total = counts.iter().sum();
-    let group = Group { total, squares: total, counts, square_counts: Vec::new() };
+    let group = ChannelCounts { total, squares: total, counts, square_counts: Vec::new() };
     TableCounts::from_groups(plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
 }
 

@@ -15,7 +15,7 @@ use std::thread;
 
 use candor_analysis::regress::{
     Anticipated, Batch, DISPERSION, Effect, Family, Fitting, Formula, INTERCEPT, Layout, Model, ModelOptions,
-    ModelRows, Profile, Questions, Sample, anticipate, regress_with_progress,
+    ModelRows, Profile, Questions, SamplingColumns, anticipate, regress_with_progress,
 };
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
@@ -520,7 +520,7 @@ impl Setting {
             let mut rows = ModelRows::new(layout.clone());
             let clusters = (!clusters.is_empty()).then_some(&clusters[..]);
             let weights = matches!(self.drawn, Drawn::Informatively(_)).then_some(&weights[..]);
-            let sample = Sample { clusters, ..Sample::default() };
+            let sample = SamplingColumns { clusters, ..SamplingColumns::default() };
             let numbers = if counts.is_empty() { Vec::new() } else { vec![counts] };
             rows.add(&Batch { columns: &columns, numbers: &numbers, weights, sample, rows: self.respondents });
             let fit =

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use candor_analysis::regress::{
-    Batch, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, Questions, Sample, regress_with_progress,
+    Batch, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, Questions, SamplingColumns, regress_with_progress,
 };
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
@@ -62,7 +62,7 @@ fn main() {
     for profiles in [0, PROFILES] {
         let started = Instant::now();
         let mut rows = ModelRows::new(Layout::new(&plan, &model).expect("an identifiable model"));
-        let sample = Sample::default();
+        let sample = SamplingColumns::default();
         rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample, rows: people });
         let questions = Questions::default().profiles((0..profiles).map(profile).collect());
         let fit =

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::estimate::{Cell, Interval, Options, analyse};
 use candor_analysis::tally::{
-    CountLayout, PsuCounts, Rows, Sample, TableCounts, VarianceMethod, answer_codes, count_units,
+    CountLayout, PsuCounts, Rows, SampledUnits, TableCounts, VarianceMethod, answer_codes, count_units,
 };
 use candor_base::channel::{Axis, Channel, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -105,7 +105,7 @@ impl Setting<'_> {
         tally.add(plan, &codes, Rows::Weighted(&weights), |_| true);
         let strata = (0..self.drawing.strata).map(|stratum| (stratum.to_string(), None)).collect();
         let stratum_of = (0..self.drawing.clusters).map(|unit| unit % self.drawing.strata).collect();
-        let sample = Arc::new(Sample::new(strata, stratum_of).unwrap());
+        let sample = Arc::new(SampledUnits::new(strata, stratum_of).unwrap());
         let counts = count_units(plan, &layout, &codes, Rows::Weighted(&weights), false, |row| Some(units[row]));
         tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(sample, counts)))
     }

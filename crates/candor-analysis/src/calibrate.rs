@@ -12,7 +12,7 @@ use candor_runtime::progress::ProgressSink;
 use nalgebra::DMatrix;
 
 use crate::adjust::{Margin, Options, rake_weights};
-use crate::tally::{Calibration, Sample, TableCounts, VarianceMethod};
+use crate::tally::{Calibration, SampledUnits, TableCounts, VarianceMethod};
 
 /// Counts of tables, by categories of public attributes.
 pub type Groups = BTreeMap<Vec<u16>, Vec<TableCounts>>;
@@ -104,7 +104,7 @@ fn calibrated_sample(
     (before, factors): (&[f64], &[f64]),
     margins: &[Vec<f64>],
     number: &dyn Fn(&[u16]) -> usize,
-) -> Option<Arc<Sample>> {
+) -> Option<Arc<SampledUnits>> {
     let units = |tally: &TableCounts| match tally.drawn() {
         Some(VarianceMethod::Linearization(units)) => Some(units.clone()),
         _ => None,

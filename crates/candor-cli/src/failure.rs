@@ -93,9 +93,9 @@ impl From<StudyError> for Failure {
         }
         let told = with_flags(&error.to_string());
         match error {
-            StudyError::Needs(_) | StudyError::InTable(_) | StudyError::Design(DesignError::MissingParameter(_)) => {
-                Failure::Usage(told)
-            }
+            StudyError::InvalidParameter(_)
+            | StudyError::InTable(_)
+            | StudyError::Design(DesignError::MissingParameter(_)) => Failure::Usage(told),
             StudyError::Adjust(
                 AdjustError::Lottery | AdjustError::Sets(_) | AdjustError::Crossed(_) | AdjustError::OtherAnswers(_),
             ) => {

@@ -41,13 +41,13 @@ pub fn shaped(command: Command, words: &[String]) -> Command {
 
 /// Returns the template of the main help, because clap cannot group subcommands.
 fn template(command: &Command) -> String {
-    let about = |verb: &str| {
-        let found = command.get_subcommands().find(|known| known.get_name() == verb);
+    let about = |name: &str| {
+        let found = command.get_subcommands().find(|known| known.get_name() == name);
         let about = found.and_then(Command::get_about).map(ToString::to_string);
-        format!("  {verb:<14}{}\n", about.unwrap_or_else(|| "Print this page, or the help of a command".to_owned()))
+        format!("  {name:<14}{}\n", about.unwrap_or_else(|| "Print this page, or the help of a command".to_owned()))
     };
-    let group = |(title, verbs): &(&str, &[&str])| {
-        let lines: String = verbs.iter().map(|verb| about(verb)).collect();
+    let group = |(title, names): &(&str, &[&str])| {
+        let lines: String = names.iter().map(|name| about(name)).collect();
         format!("\n{title}:\n{lines}")
     };
     let groups: String = GROUPS.iter().map(group).collect();
@@ -114,7 +114,7 @@ mod tests {
     fn every_verb_is_in_one_group() {
         let command = crate::Command::command();
         let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).chain(["help"]).collect();
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         known.sort_unstable();
         listed.sort_unstable();
         assert_eq!(known, listed);
@@ -125,7 +125,7 @@ mod tests {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let help = |text: &str| {
             let mut command = shaped(crate::Command::command(), &words(text));
-            command.find_subcommand_mut("design").expect("a verb").render_help().to_string()
+            command.find_subcommand_mut("design").expect("a command").render_help().to_string()
         };
         let (common, front) = (help("candor design -h"), help("candor design --method front -h"));
         assert!(common.contains("--epsilon <E>") && common.contains("--respondents"), "{common}");

@@ -26,7 +26,7 @@ use failure::Failure;
 #[command(name = "candor", version, after_help = "Start with: candor demo", max_term_width = 120)]
 struct Command {
     #[command(subcommand)]
-    verb: Verb,
+    command: Subcommands,
     /// Accept plans that are expensive to process (docs/reference/limits.md)
     #[arg(long, global = true)]
     allow_costly_plan: bool,
@@ -36,7 +36,7 @@ struct Command {
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum Subcommands {
     /// Infer a schema from a data file, or check a data file against a schema
     Schema(commands::schema::SchemaArgs),
     /// Design a plan: how answers are randomized, with which guarantee
@@ -46,8 +46,8 @@ enum Verb {
     /// Design a survey with dice, coins, cards or wheels, and print its instruction cards
     Device(commands::device::DeviceArgs),
     /// Compute the sample size for a margin of error, a difference or a coefficient
-    #[command(name = "sample-size", alias = "size")]
-    Size(commands::sample_size::SizeArgs),
+    #[command(alias = "size")]
+    SampleSize(commands::sample_size::SampleSizeArgs),
     /// Choose epsilon from the respondents, the margin of error and what a guess may gain
     Choose(commands::choose::ChooseArgs),
     /// Compare design methods at equal privacy and recommend one
@@ -65,15 +65,15 @@ enum Verb {
     /// Randomize data files, or a stream of records
     Randomize(commands::randomize::RandomizeArgs),
     /// Import answers that interviewers recorded, as responses
-    #[command(name = "import", alias = "enter")]
-    Enter(commands::import::EnterArgs),
+    #[command(alias = "enter")]
+    Import(commands::import::ImportArgs),
     /// Print the SQL query that counts responses in a database
     Sql(commands::sql::SqlArgs),
     /// Estimate tables of the population, with confidence intervals
     Estimate(commands::estimate::EstimateArgs),
     /// Test for noncompliance with the randomization device
-    #[command(name = "compliance", alias = "comply")]
-    Comply(commands::compliance::ComplyArgs),
+    #[command(alias = "comply")]
+    Compliance(commands::compliance::ComplianceArgs),
     /// Test independence of two attributes, or differences between groups or waves
     Test(commands::test::TestArgs),
     /// Fit a regression, corrected for the randomization
@@ -81,20 +81,20 @@ enum Verb {
     /// Estimate the share of people for whom a condition holds
     Query(commands::query::QueryArgs),
     /// Measure associations between attributes and group them into clusters
-    #[command(name = "associations", alias = "cluster")]
-    Cluster(commands::associations::ClusterArgs),
+    #[command(alias = "cluster")]
+    Associations(commands::associations::AssociationsArgs),
     /// Learn associations between parties who show their records to nobody, as rounds of files
     Party(commands::party::PartyArgs),
     /// Rake answers: weight them to agree with the estimates (RR-Adjustment)
-    #[command(name = "rake", alias = "adjust")]
-    Adjust(commands::rake::AdjustArgs),
+    #[command(alias = "adjust")]
+    Rake(commands::rake::RakeArgs),
     /// Generate synthetic records from the estimates
     Synthesize(commands::synthesize::SynthesizeArgs),
     /// Print the transition matrix of a plan as probabilities, with its eigenvalues
     Matrix(commands::matrix::MatrixArgs),
     /// Compute the privacy–error trade-off of one attribute, with a proven optimum
-    #[command(name = "pareto", alias = "front")]
-    Front(commands::pareto::FrontArgs),
+    #[command(alias = "front")]
+    Pareto(commands::pareto::ParetoArgs),
     /// Improve the plan of one attribute at equal privacy
     Refine(commands::refine::RefineArgs),
     /// Write a report of the results and the guarantee
@@ -122,42 +122,42 @@ fn run(command: Command) -> Result<(), Failure> {
     if command.verbose {
         show::show_everything();
     }
-    match command.verb {
-        Verb::Schema(args) => commands::schema::run(args),
-        Verb::Design(args) => commands::design::run(*args),
-        Verb::Combine(args) => commands::combine::run(args),
-        Verb::Device(args) => commands::device::run(args),
-        Verb::Enter(args) => commands::import::run(args),
-        Verb::Size(args) => commands::sample_size::run(args),
-        Verb::Choose(args) => commands::choose::run(args),
-        Verb::Compare(args) => commands::compare::run(*args),
-        Verb::Audit(args) => commands::audit::run(args),
-        Verb::Explain(args) => commands::explain::run(args),
-        Verb::Evidence(args) => commands::evidence::run(args),
-        Verb::Randomize(args) => commands::randomize::run(args),
-        Verb::Sign(args) => commands::sign::run(args),
-        Verb::Verify(args) => commands::verify::run(args),
-        Verb::Sql(args) => commands::sql::run(args),
-        Verb::Comply(args) => commands::compliance::run(args),
-        Verb::Test(args) => commands::test::run(args),
-        Verb::Estimate(args) => commands::estimate::run(args),
-        Verb::Regress(args) => commands::regress::run(args),
-        Verb::Query(args) => commands::query::run(args),
-        Verb::Cluster(args) => commands::associations::run(args),
-        Verb::Party(args) => commands::party::run(args),
-        Verb::Adjust(args) => commands::rake::run(args),
-        Verb::Synthesize(args) => commands::synthesize::run(args),
-        Verb::Matrix(args) => commands::matrix::run(args),
-        Verb::Front(args) => commands::pareto::run(args),
-        Verb::Refine(args) => commands::refine::run(args),
-        Verb::Report(args) => commands::report::run(args),
-        Verb::Studio(args) => commands::programs::run("studio", args),
-        Verb::Collect(args) => commands::programs::run("collect", args),
-        Verb::Reproduce(args) => commands::reproduce::run(args),
-        Verb::Experiment(args) => commands::experiment::run(*args),
-        Verb::Demo(args) => commands::demo::run(args),
-        Verb::Completions(args) => commands::completions::run(args),
-        Verb::Man(args) => commands::man::run(args),
+    match command.command {
+        Subcommands::Schema(args) => commands::schema::run(args),
+        Subcommands::Design(args) => commands::design::run(*args),
+        Subcommands::Combine(args) => commands::combine::run(args),
+        Subcommands::Device(args) => commands::device::run(args),
+        Subcommands::Import(args) => commands::import::run(args),
+        Subcommands::SampleSize(args) => commands::sample_size::run(args),
+        Subcommands::Choose(args) => commands::choose::run(args),
+        Subcommands::Compare(args) => commands::compare::run(*args),
+        Subcommands::Audit(args) => commands::audit::run(args),
+        Subcommands::Explain(args) => commands::explain::run(args),
+        Subcommands::Evidence(args) => commands::evidence::run(args),
+        Subcommands::Randomize(args) => commands::randomize::run(args),
+        Subcommands::Sign(args) => commands::sign::run(args),
+        Subcommands::Verify(args) => commands::verify::run(args),
+        Subcommands::Sql(args) => commands::sql::run(args),
+        Subcommands::Compliance(args) => commands::compliance::run(args),
+        Subcommands::Test(args) => commands::test::run(args),
+        Subcommands::Estimate(args) => commands::estimate::run(args),
+        Subcommands::Regress(args) => commands::regress::run(args),
+        Subcommands::Query(args) => commands::query::run(args),
+        Subcommands::Associations(args) => commands::associations::run(args),
+        Subcommands::Party(args) => commands::party::run(args),
+        Subcommands::Rake(args) => commands::rake::run(args),
+        Subcommands::Synthesize(args) => commands::synthesize::run(args),
+        Subcommands::Matrix(args) => commands::matrix::run(args),
+        Subcommands::Pareto(args) => commands::pareto::run(args),
+        Subcommands::Refine(args) => commands::refine::run(args),
+        Subcommands::Report(args) => commands::report::run(args),
+        Subcommands::Studio(args) => commands::programs::run("studio", args),
+        Subcommands::Collect(args) => commands::programs::run("collect", args),
+        Subcommands::Reproduce(args) => commands::reproduce::run(args),
+        Subcommands::Experiment(args) => commands::experiment::run(*args),
+        Subcommands::Demo(args) => commands::demo::run(args),
+        Subcommands::Completions(args) => commands::completions::run(args),
+        Subcommands::Man(args) => commands::man::run(args),
     }
 }
 

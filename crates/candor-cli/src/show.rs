@@ -53,11 +53,11 @@ pub fn short_table(header: &[&str], rows: &[Vec<String>]) -> String {
     table(&header, &kept) + &more
 }
 
-/// Cuts the names of rows where a table would be wider than a screen, but not below [`LEAST_NAME`].
+/// Cuts the names of rows where a table would be wider than a screen, but not below [`MIN_NAME_WIDTH`].
 fn shorten(header: &[&str], rows: &mut [Vec<String>]) {
     let width = |text: String| text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     let longest = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
-    let room = (longest + SCREEN).saturating_sub(width(table(header, rows))).max(LEAST_NAME);
+    let room = (longest + SCREEN).saturating_sub(width(table(header, rows))).max(MIN_NAME_WIDTH);
     for row in rows.iter_mut().filter(|row| row[0].chars().count() > room) {
         row[0] = row[0].chars().take(room - 1).chain(['…']).collect();
     }
@@ -67,7 +67,7 @@ fn shorten(header: &[&str], rows: &mut [Vec<String>]) {
 const SCREEN: usize = 100;
 
 /// Names are not cut below this many characters.
-const LEAST_NAME: usize = 20;
+const MIN_NAME_WIDTH: usize = 20;
 
 fn plural_rows(more: usize) -> String {
     format!("{} more", plural(more, "row")).replace("rows more", "more rows").replace("row more", "more row")

@@ -32,9 +32,9 @@ impl Problem {
             TableError::Fingerprint { .. } => "fingerprint",
             TableError::MissingColumn { .. } => "missing-column",
             TableError::UnknownColumn { .. } => "unknown-column",
-            TableError::Value(bad) if bad.column.starts_with("candor_tag") => "tag",
-            TableError::Value(bad) if bad.value.starts_with("a set of ") => "set-size",
-            TableError::Value(_) => "category",
+            TableError::InvalidValue(bad) if bad.column.starts_with("candor_tag") => "tag",
+            TableError::InvalidValue(bad) if bad.value.starts_with("a set of ") => "set-size",
+            TableError::InvalidValue(_) => "category",
             _ => "response",
         };
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, error.to_string())

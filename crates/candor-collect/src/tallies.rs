@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use candor::counts::Counts;
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{Codes, CountLayout, Group, Rows, TableCounts, count_tables};
+use candor_analysis::tally::{ChannelCounts, Codes, CountLayout, Rows, TableCounts, count_tables};
 use candor_base::plan::Plan;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
@@ -140,7 +140,7 @@ impl Tallies {
     /// Returns stored counts of this many responses; `None` if they do not belong to this plan, or are incomplete.
     pub fn from_rows(plan: &Plan, responses: u64, rows: &[KeptRow]) -> Option<Tallies> {
         let Tallies { tables, tallies, .. } = Tallies::new(plan);
-        let mut groups: Vec<BTreeMap<Vec<u16>, Group>> = vec![BTreeMap::new(); tallies.len()];
+        let mut groups: Vec<BTreeMap<Vec<u16>, ChannelCounts>> = vec![BTreeMap::new(); tallies.len()];
         for (number, tags, total, counts) in rows {
             let (tags, counts): (Vec<u16>, Vec<f64>) = (read(tags)?, read(counts)?);
             let layout = tallies.get(*number)?.layout();
@@ -148,7 +148,7 @@ impl Tallies {
                 return None;
             }
             let total = *total as f64;
-            groups[*number].insert(tags, Group { total, squares: total, counts, square_counts: Vec::new() });
+            groups[*number].insert(tags, ChannelCounts { total, squares: total, counts, square_counts: Vec::new() });
         }
         let made = |(tally, groups): (&TableCounts, _)| TableCounts::from_groups(plan, tally.layout().clone(), groups);
         let tallies: Vec<TableCounts> = tallies.iter().zip(groups).map(made).collect();

@@ -6,11 +6,11 @@
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::alike_epsilon;
-use candor_design::joint::optimal::levels::EpsilonTargets;
-use candor_design::joint::optimal::search::{SearchLimits, search};
+use candor_design::joint::least_epsilon::alike_epsilon;
+use candor_design::joint::least_epsilon::levels::EpsilonTargets;
+use candor_design::joint::least_epsilon::search::{SearchLimits, search};
+use candor_design::joint::least_error::{lottery, single};
 use candor_design::joint::single_miss::heuristic_outcome;
-use candor_design::joint::workload::{lottery, single};
 use divan::{Bencher, black_box};
 
 fn main() {

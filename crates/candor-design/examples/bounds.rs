@@ -11,8 +11,8 @@ use std::time::Instant;
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload::lottery;
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::lottery;
 use candor_runtime::progress::{Deadline, ProgressSink};
 
 /// Sizes of attributes, and epsilons.

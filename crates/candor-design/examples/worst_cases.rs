@@ -15,7 +15,7 @@ use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_base::schema::Schema;
 use candor_bulk::Randomizer;
-use candor_design::joint::workload::asked_tables;
+use candor_design::joint::least_error::asked_tables;
 use candor_design::{DesignOutcome, Request, design};
 use candor_runtime::parallel;
 use serde_json::json;

@@ -13,11 +13,11 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
-use crate::joint::optimal::search::SearchLimits;
-use crate::joint::optimal::{optimal, optimal_within};
-use crate::joint::workload::lottery;
-use crate::method::{Candidates, ComparisonTarget, Design, NotApplicable, parameters, texts};
+use crate::joint::least_epsilon::search::SearchLimits;
+use crate::joint::least_epsilon::{optimal, optimal_within};
+use crate::joint::least_error::lottery;
 use crate::outcome::DesignOutcome;
+use crate::traits::{Candidates, ComparisonTarget, Design, NotApplicable, parameters, texts};
 use crate::{DesignError, randomized_attributes};
 
 /// How the attributes of a cluster are randomized together.
@@ -99,7 +99,7 @@ impl ClustersRequest {
     }
 
     /// Creates a request for these clusters with one epsilon for each attribute.
-    pub fn of_attributes<C>(clusters: impl IntoIterator<Item = C>, epsilons: impl Into<Vec<f64>>) -> Self
+    pub fn with_attribute_epsilons<C>(clusters: impl IntoIterator<Item = C>, epsilons: impl Into<Vec<f64>>) -> Self
     where
         C: IntoIterator<Item: Into<String>>,
     {

@@ -10,8 +10,8 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
-use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters};
 use crate::{DesignError, compliance_check, randomized_attributes};
 
 /// Parameters of RR-Independent: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
@@ -51,12 +51,12 @@ impl IndependentRequest {
     }
 
     /// Creates a request with one epsilon for each attribute, or one for all.
-    pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
+    pub fn with_attribute_epsilons(epsilons: impl Into<Vec<f64>>) -> Self {
         IndependentRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
     }
 
     /// Creates a request with this probability of keeping each true category, rather than drawing uniformly.
-    pub fn of_probability(q: f64) -> Self {
+    pub fn with_retention_probability(q: f64) -> Self {
         IndependentRequest { q: Some(q), ..Self::default() }
     }
 

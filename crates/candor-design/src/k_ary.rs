@@ -15,8 +15,8 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 pub use crate::budget::up_epsilon;
-use crate::method::Design;
 use crate::outcome::DesignOutcome;
+use crate::traits::Design;
 use crate::{DesignError, single_attribute};
 
 /// Parameters of Warner's method.

@@ -10,8 +10,8 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::{DesignError, broadcast, minimax, randomized_attributes};
 
 /// Returns the variance that the randomization adds, `(k-1)(l-1)/(k-l)` (eq. 4.4).

@@ -4,12 +4,12 @@
 pub mod bound;
 pub mod budget;
 pub mod outcome;
-pub mod method;
+pub mod traits;
 pub mod expectation;
 pub mod predict;
 pub mod pairs;
 pub mod cross;
-pub mod written;
+pub mod transition_matrix;
 pub mod combine;
 pub mod eigenvalues;
 pub mod k_ary;

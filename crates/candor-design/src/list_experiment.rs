@@ -14,8 +14,8 @@ use candor_base::schema::{Attribute, Schema};
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Design, parameters};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Design, parameters};
 use crate::{DesignError, randomized_attributes};
 
 /// Maximum number of control items.
@@ -90,7 +90,7 @@ impl ListRequest {
             }
         };
         let mut attributes = schema.attributes().to_vec();
-        let counts = (0..=self.control_items).map(|count| count.to_string()).collect();
+        let counts = (0..=self.control_items).map(|count| count.to_string());
         attributes.insert(item + 1, Attribute::new(format!("{}_controls", sensitive.name()), counts)?.ordinal());
         let lottery = [0, 1].map(|treated| self.matrix(treated)).into_iter().zip(weights);
         let lottery = lottery.map(|(matrix, weight)| Ok((weight, matrix?.into())));

@@ -10,8 +10,8 @@ use candor_base::schema::{CROSS, MAX_CATEGORIES, Schema, nearest};
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Design, parameters, texts};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Design, parameters, texts};
 use crate::{DesignError, randomized_attributes, single_attribute};
 
 /// The orientation of a matrix.

@@ -19,8 +19,8 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::cross::crossed_if_asked;
-use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::{DesignError, broadcast, randomized_attributes};
 
 /// Returns the probability that the reported set contains the true category, `q g/(q g + k - q)`.

@@ -8,7 +8,7 @@ use candor_base::channel::Channel;
 use candor_base::plan::{Block, Plan};
 
 use crate::expectation::groups;
-use crate::method::NotApplicable;
+use crate::traits::NotApplicable;
 
 /// Returns the root mean square standard error over all cells of all tables, for a uniform population.
 ///

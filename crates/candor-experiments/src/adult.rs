@@ -46,8 +46,7 @@ impl Dataset {
             let labels: Vec<&str> = rows.iter().map(|row| row[column]).collect::<BTreeSet<_>>().into_iter().collect();
             let code = |row: &Vec<&str>| labels.binary_search(&row[column]).expect("it is one of them") as u16;
             columns.push(rows.iter().map(code).collect());
-            let categories = labels.iter().map(|&label| label.to_owned()).collect();
-            attributes.push(Attribute::new(name, categories).expect("categories"));
+            attributes.push(Attribute::new(name, labels).expect("categories"));
         }
         Dataset { schema: Schema::new(attributes).expect("attributes"), columns }
     }

@@ -211,12 +211,12 @@ impl Fronts {
         Ok(Fronts { warner: warner::front(&goal, STEPS), goal, evolved, exact })
     }
 
-    fn utility(&self, measures: &Measures) -> f64 {
-        measures.utility(RECORDS, self.goal.prior().len())
+    fn mse(&self, measures: &Measures) -> f64 {
+        measures.mse(RECORDS, self.goal.prior().len())
     }
 
     fn points(&self, measures: impl Iterator<Item = Measures>) -> Vec<(f64, f64)> {
-        measures.map(|m| (m.privacy, self.utility(&m))).collect()
+        measures.map(|m| (m.privacy, self.mse(&m))).collect()
     }
 
     /// The three fronts as points.
@@ -309,7 +309,7 @@ fn compared(fronts: &Fronts, warner: &[(f64, f64)], evolved: &[(f64, f64)]) -> (
     let step = fronts.exact.len().div_ceil(8).max(1);
     for point in fronts.exact.iter().skip(step / 2).step_by(step) {
         let (ours, theirs) = (serving(warner, point.asked), serving(evolved, point.asked));
-        let exact = fronts.utility(&point.measures);
+        let exact = fronts.mse(&point.measures);
         better &= theirs.unwrap_or(f64::INFINITY) < ours.unwrap_or(f64::INFINITY);
         rows.push(vec![
             format!("{:.4}", point.asked),

@@ -68,8 +68,8 @@ pub fn optimized_rr(data: &Dataset, asked: &OptimizedRr, settings: &Settings) ->
 }
 
 /// The most SNPs of one experiment, and the most answers of one.
-const MOST_SNPS: usize = 10_000;
-const MOST_ANSWERS: u64 = 500_000_000;
+const MAX_SNPS: usize = 10_000;
+const MAX_ANSWERS: u64 = 500_000_000;
 
 fn genome(
     data: &Dataset,
@@ -85,11 +85,11 @@ fn genome(
     if all == 0 {
         return Err(Unfit::new(format!("the data have no randomized attribute besides \"{outcome}\"")));
     }
-    if let Some(k) = snps.iter().find(|k| !(1..=all.min(MOST_SNPS)).contains(*k)) {
-        return Err(Unfit::new(format!("`snps` is {k}; expected a number from 1 to {}", all.min(MOST_SNPS))));
+    if let Some(k) = snps.iter().find(|k| !(1..=all.min(MAX_SNPS)).contains(*k)) {
+        return Err(Unfit::new(format!("`snps` is {k}; expected a number from 1 to {}", all.min(MAX_SNPS))));
     }
     let answers = data.columns[place].len() as u64 * snps.iter().sum::<usize>() as u64;
-    if answers.saturating_mul(2 * settings.repeats.unwrap_or(10) as u64) > MOST_ANSWERS {
+    if answers.saturating_mul(2 * settings.repeats.unwrap_or(10) as u64) > MAX_ANSWERS {
         return Err(Unfit::new(
             "the experiment would randomize more than 500,000,000 answers; use fewer `repeats`, \
                                `snps` or records",

@@ -49,13 +49,17 @@ impl Criterion {
     /// Creates the requirement with these numbers as threshold.
     ///
     /// # Errors
-    /// Returns [`RequirementError::Value`] if they are not a valid threshold.
+    /// Returns [`RequirementError::InvalidThreshold`] if they are not a valid threshold.
     pub fn requirement(&'static self, numbers: &[f64]) -> Result<Requirement, RequirementError> {
         let requirement = Requirement { criterion: self, numbers: numbers.to_vec() };
         if (self.accepts)(numbers) {
             return Ok(requirement);
         }
-        Err(RequirementError::Value { name: self.name, value: requirement.to_string(), expected: self.expected })
+        Err(RequirementError::InvalidThreshold {
+            name: self.name,
+            value: requirement.to_string(),
+            expected: self.expected,
+        })
     }
 
     /// Formats a value of this criterion.
@@ -129,7 +133,7 @@ pub enum RequirementError {
     },
     /// The threshold is out of range.
     #[error("invalid threshold {name}={value}; expected {expected}")]
-    Value {
+    InvalidThreshold {
         /// The criterion.
         name: &'static str,
         /// The given threshold.

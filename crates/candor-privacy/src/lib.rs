@@ -84,7 +84,7 @@ impl FromStr for Requirement {
     ///
     /// # Errors
     /// Returns [`RequirementError::Form`] if the text is not `name=number` or `name=number:number`,
-    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::Value`] if the threshold is
+    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::InvalidThreshold`] if the threshold is
     /// out of range.
     ///
     /// ```

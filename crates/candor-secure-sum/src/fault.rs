@@ -77,7 +77,7 @@ pub enum Fault {
     },
     /// A value is too large.
     #[error("party {party}, count {count}: the value is {value}; the largest is {max_value}")]
-    Value {
+    TooLarge {
         /// The party of the value.
         party: u32,
         /// The count.

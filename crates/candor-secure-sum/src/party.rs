@@ -17,7 +17,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// Returns [`Fault::Stranger`] if the number is not in the session, [`Fault::Length`] if the number of values is
-    /// wrong, and [`Fault::Value`] if a value is too large.
+    /// wrong, and [`Fault::TooLarge`] if a value is too large.
     pub fn new(session: &'a Session, number: u32, values: Vec<u64>) -> Result<Party<'a>, Fault> {
         check_party(session, number)?;
         if values.len() != session.counts {
@@ -25,7 +25,7 @@ impl<'a> Party<'a> {
         }
         let max_value = session.max_value;
         if let Some(count) = values.iter().position(|&value| value > max_value) {
-            return Err(Fault::Value { party: number, count, value: values[count], max_value });
+            return Err(Fault::TooLarge { party: number, count, value: values[count], max_value });
         }
         Ok(Party { session, number, values })
     }

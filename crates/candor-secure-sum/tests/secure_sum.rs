@@ -229,7 +229,7 @@ fn the_largest_modulus_adds_up() {
 fn values_that_do_not_fit_are_refused() {
     let session = session(3, 2, 2, 1);
     let new = |number, values: &[u64]| Party::new(&session, number, values.to_vec()).err().unwrap();
-    assert_eq!(new(1, &[0, 2]), Fault::Value { party: 1, count: 1, value: 2, max_value: 1 });
+    assert_eq!(new(1, &[0, 2]), Fault::TooLarge { party: 1, count: 1, value: 2, max_value: 1 });
     assert_eq!(new(1, &[0]), Fault::Length { party: 1, found: 1, expected: 2 });
     assert_eq!(new(3, &[0, 0]), Fault::Stranger { party: 3, parties: 3 });
     assert_eq!(Collector::new(&session, 2).err(), Some(Fault::NotACollector { party: 2, collectors: 2 }));

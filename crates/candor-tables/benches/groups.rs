@@ -22,7 +22,7 @@ const SIZES: [usize; 5] = [40, 40, 5, 4, 3];
 
 fn plan() -> Plan {
     let attribute = |(i, &size): (usize, &usize)| {
-        let categories = (0..size).map(|code| code.to_string()).collect();
+        let categories = (0..size).map(|code| code.to_string());
         let attribute = Attribute::new(format!("a{}", i + 1), categories).unwrap();
         if i < 2 { attribute.public() } else { attribute }
     };

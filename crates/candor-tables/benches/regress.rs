@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use arrow_array::types::UInt16Type;
 use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt16Array};
-use candor_analysis::regress::{Batch, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress};
+use candor_analysis::regress::{Batch, Layout, Method, Model, ModelOptions, ModelRows, SamplingColumns, regress};
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
@@ -141,7 +141,7 @@ fn few() {
             columns: &columns,
             numbers: &numbers,
             weights: None,
-            sample: Sample::default(),
+            sample: SamplingColumns::default(),
             rows: 20_000,
         });
         let fit = regress(&rows, &model, Some(method), false).unwrap();

@@ -162,7 +162,7 @@ pub enum TableError {
     },
     /// A value that does not fit the schema.
     #[error("{file}, {0}", file = .0.file)]
-    Value(InvalidValue),
+    InvalidValue(InvalidValue),
     /// A column with an unsupported type.
     #[error("{file}, column \"{}\" holds {}; it must hold text, numbers or booleans", shown(column), shown(found))]
     Type {

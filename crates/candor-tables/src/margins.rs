@@ -3,23 +3,13 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_schema::DataType;
+pub use candor_analysis::adjust::KnownShare;
 
 use crate::TableError;
 use crate::input::{Batch, Inputs};
 use crate::model::{column, texts};
 use crate::responses::{invalid_value, unsupported, written};
 use crate::types::cast;
-
-/// Number or share of people in a category.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MarginRow {
-    /// Name of the attribute.
-    pub attribute: String,
-    /// Label of the category.
-    pub category: String,
-    /// Number of people or share; at least 0.
-    pub share: f64,
-}
 
 /// Names of the columns.
 pub const MARGIN_COLUMNS: [&str; 3] = ["attribute", "category", "share"];
@@ -28,7 +18,7 @@ pub const MARGIN_COLUMNS: [&str; 3] = ["attribute", "category", "share"];
 ///
 /// # Errors
 /// Returns [`TableError`] if a file cannot be read, a column is missing, or a share is invalid.
-pub fn read_margins(inputs: Inputs) -> Result<Vec<MarginRow>, TableError> {
+pub fn read_margins(inputs: Inputs) -> Result<Vec<KnownShare>, TableError> {
     let mut rows = Vec::new();
     for table in inputs {
         for batch in table.open()?.batches(&MARGIN_COLUMNS.map(str::to_owned))? {
@@ -42,10 +32,10 @@ pub fn read_margins(inputs: Inputs) -> Result<Vec<MarginRow>, TableError> {
 ///
 /// # Errors
 /// Returns [`TableError`] if a share is invalid, or a column has an unsupported type.
-pub fn margin_rows(batch: &Batch) -> Result<Vec<MarginRow>, TableError> {
+pub fn margin_rows(batch: &Batch) -> Result<Vec<KnownShare>, TableError> {
     let [attributes, categories, _] = MARGIN_COLUMNS;
     let named = texts(batch, attributes)?.into_iter().zip(texts(batch, categories)?);
-    let row = |((attribute, category), share)| MarginRow { attribute, category, share };
+    let row = |((attribute, category), share)| KnownShare { attribute, category, share };
     Ok(named.zip(shares(batch)?).map(row).collect())
 }
 
@@ -61,7 +51,7 @@ pub fn shares(batch: &Batch) -> Result<Vec<f64>, TableError> {
     let one = |(row, share): (usize, Option<f64>)| {
         share.filter(|share| (0.0..=1e15).contains(share)).ok_or_else(|| {
             let bad = invalid_value(batch, row, name, &written(array, row));
-            TableError::Value(bad.not("a share", "it is a share of the people, or how many they are: 0 or more"))
+            TableError::InvalidValue(bad.not("a share", "it is a share of the people, or how many they are: 0 or more"))
         })
     };
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use candor_analysis::regress::{self, Layout, Model, ModelRows, Sample};
+use candor_analysis::regress::{self, Layout, Model, ModelRows, SamplingColumns};
 use candor_analysis::tally::Codes;
 use candor_base::plan::Plan;
 use candor_runtime::progress::ProgressSink;
@@ -81,7 +81,7 @@ pub fn model_rows(
         let codes: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
         let mut found = ModelRows::new(layout.clone());
         let replicates = beside.replicates.map_or(Ok(Vec::new()), |pattern| replicates(batch, pattern))?;
-        let sample = Sample {
+        let sample = SamplingColumns {
             clusters: clusters.as_deref(),
             strata: strata.as_deref(),
             fpc: fpc.as_deref(),
@@ -131,7 +131,7 @@ pub fn numbers(batch: &Batch, name: &str, rule: &str) -> Result<Vec<f64>, TableE
     let one = |(row, number): (usize, Option<f64>)| {
         number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| {
             let bad = invalid_value(batch, row, name, &written(array, row));
-            TableError::Value(bad.not("a number", rule))
+            TableError::InvalidValue(bad.not("a number", rule))
         })
     };
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()

@@ -105,7 +105,7 @@ impl Records<'_> {
 /// Returns the codes of a batch whose first columns are the attributes of the schema, in order.
 ///
 /// # Errors
-/// Returns [`TableError::Value`] with the first row that does not fit.
+/// Returns [`TableError::InvalidValue`] with the first row that does not fit.
 pub(crate) fn truths(batch: &Batch, schema: &Schema, rng: &mut impl CryptoRng) -> Result<Vec<Vec<u16>>, TableError> {
     let mut truths = Vec::with_capacity(schema.attributes().len());
     let mut first: Option<InvalidValue> = None;
@@ -122,7 +122,7 @@ pub(crate) fn truths(batch: &Batch, schema: &Schema, rng: &mut impl CryptoRng) -
         }
     });
     match first {
-        Some(bad) => Err(TableError::Value(bad)),
+        Some(bad) => Err(TableError::InvalidValue(bad)),
         None => Ok(truths),
     }
 }

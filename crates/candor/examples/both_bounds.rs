@@ -6,8 +6,8 @@ use candor::plot::{Plot, Scale, Series};
 use candor::prelude::*;
 use candor_analysis::table_list::TableList;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload::lottery;
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::lottery;
 use candor_runtime::progress::Deadline;
 
 /// Epsilons of the plans.

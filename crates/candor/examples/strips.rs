@@ -8,7 +8,7 @@ use candor_base::plan::{Block, Plan};
 use candor_base::schema::{Attribute, Schema};
 
 fn attribute(name: &str, categories: &[&str]) -> Result<Attribute, Box<dyn std::error::Error>> {
-    Ok(Attribute::new(name, categories.iter().map(|&label| label.to_owned()).collect())?)
+    Ok(Attribute::new(name, categories.iter().copied())?)
 }
 
 fn strip(places: &[usize], categories: &[usize], cells: usize) -> Result<Channel, Box<dyn std::error::Error>> {

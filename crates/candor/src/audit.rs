@@ -302,7 +302,7 @@ pub struct AttributeTogether {
 /// Audits several named plans together. Only the criterion `ldp` is defined for several plans.
 ///
 /// # Errors
-/// Returns [`StudyError::Needs`] if the options contain a prior or a requirement other than `ldp`.
+/// Returns [`StudyError::InvalidParameter`] if the options contain a prior or a requirement other than `ldp`.
 ///
 /// ```
 /// use candor::prelude::*;
@@ -317,7 +317,7 @@ pub struct AttributeTogether {
 /// ```
 pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Result<AuditTogether, StudyError> {
     if !options.priors.is_empty() {
-        return Err(StudyError::Needs(
+        return Err(StudyError::InvalidParameter(
             "`prior` requires a single plan; of several plans together, only ldp can be required",
         ));
     }
@@ -325,7 +325,7 @@ pub fn audit_composition(plans: &[(&str, &Plan)], options: &AuditOptions) -> Res
         [] => None,
         [required] if required.name() == "ldp" => Some(required),
         _ => {
-            return Err(StudyError::Needs(
+            return Err(StudyError::InvalidParameter(
                 "`require` applies to a single plan; of several plans together, only ldp can be required",
             ));
         }

@@ -100,13 +100,15 @@ impl Choice for Interval {
     ];
 }
 
-impl Choice for Measure {
+/// `None` selects a measure for each pair.
+impl Choice for Option<Measure> {
     const PARAMETER: &'static str = "measure";
-    const ALL: &'static [(&'static str, Measure, &'static str)] = &[
-        ("pearson", Measure::Pearson, "Absolute value of Pearson's correlation"),
-        ("cramer", Measure::CramersV, "Cramér's V"),
-        ("mutual-information", Measure::MutualInformation, "Mutual information divided by the smaller entropy"),
-        ("covariance", Measure::Covariance, "Absolute value of the covariance; can exceed 1"),
+    const ALL: &'static [(&'static str, Option<Measure>, &'static str)] = &[
+        ("auto", None, "Pearson for two ordinal attributes, else Cramér's V"),
+        ("pearson", Some(Measure::Pearson), "Absolute value of Pearson's correlation"),
+        ("cramer", Some(Measure::CramersV), "Cramér's V"),
+        ("mutual-information", Some(Measure::MutualInformation), "Mutual information divided by the smaller entropy"),
+        ("covariance", Some(Measure::Covariance), "Absolute value of the covariance; can exceed 1"),
     ];
 }
 

@@ -23,7 +23,7 @@ const STEPS: [f64; 8] = [0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0];
 const TENTH: f64 = 10.0;
 
 /// Epsilon for which the required number of respondents is stated if no epsilon meets the targets.
-const USUAL_EPSILON: f64 = 2.0;
+const DEFAULT_EPSILON: f64 = 2.0;
 
 /// Targets and constraints of the choice.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,7 +278,7 @@ fn described(epsilon: f64, design: &Design, options: &ChooseOptions) -> Result<E
     let (Some((margin, table)), Some(CertifiedAttribute { name, categories, worst_posterior, guess_probability, .. })) =
         (widest, most)
     else {
-        return Err(StudyError::Needs("no randomized attribute has a table to publish"));
+        return Err(StudyError::InvalidParameter("no randomized attribute has a table to publish"));
     };
     Ok(EpsilonOption {
         epsilon,
@@ -306,10 +306,10 @@ impl Judged<'_> {
     fn told(&self, seen: &[EpsilonOption]) -> (Verdict, String) {
         let wanted = points(100.0 * self.options.margin);
         let people = format!("with {} respondents", count(self.options.respondents as u64));
-        let usual = seen.iter().find(|option| option.epsilon == USUAL_EPSILON);
+        let usual = seen.iter().find(|option| option.epsilon == DEFAULT_EPSILON);
         let ask =
             usual.filter(|usual| usual.respondents_needed > self.options.respondents).map_or(String::new(), |usual| {
-                format!("; or ask about {} people at epsilon {USUAL_EPSILON}", about(usual.respondents_needed))
+                format!("; or ask about {} people at epsilon {DEFAULT_EPSILON}", about(usual.respondents_needed))
             });
         if let Some(found) = self.both {
             let text = format!(

@@ -30,7 +30,7 @@ const ATTENTIVE: [f64; 4] = [1.0, 0.95, 0.9, 0.8];
 #[non_exhaustive]
 pub struct ComplianceOptions<'a> {
     /// Self-protective answer of noncompliers; `None` for the first answer to each question.
-    pub says: Option<&'a str>,
+    pub self_protective: Option<&'a str>,
     /// An anchor question and its true answer.
     pub anchor: Option<(&'a str, &'a str)>,
     /// Share of noncompliers for which the power is computed.
@@ -43,7 +43,7 @@ pub struct ComplianceOptions<'a> {
 
 impl<'a> ComplianceOptions<'a> {
     candor_runtime::options! {
-        says: impl Into<Option<&'a str>>,
+        self_protective: impl Into<Option<&'a str>>,
         anchor: impl Into<Option<(&'a str, &'a str)>>,
         ignoring: f64,
         alpha: f64,
@@ -53,7 +53,7 @@ impl<'a> ComplianceOptions<'a> {
 
 impl Default for ComplianceOptions<'_> {
     fn default() -> Self {
-        ComplianceOptions { says: None, anchor: None, ignoring: 0.1, alpha: 0.05, confidence: 0.95 }
+        ComplianceOptions { self_protective: None, anchor: None, ignoring: 0.1, alpha: 0.05, confidence: 0.95 }
     }
 }
 
@@ -119,7 +119,8 @@ pub struct Followed {
     /// Probability of a statistic at least as large if everybody complied.
     pub p_value: f64,
     /// Assumed self-protective answer.
-    pub says: String,
+    #[serde(flatten, serialize_with = "crate::old_keys::self_protective_answer")]
+    pub self_protective_answer: String,
     /// Share of noncompliers for which the power is computed.
     pub if_ignoring: f64,
     /// Power to detect that share.
@@ -131,7 +132,8 @@ pub struct Followed {
 #[non_exhaustive]
 pub struct IgnoringClass {
     /// Their self-protective answer.
-    pub says: String,
+    #[serde(flatten, serialize_with = "crate::old_keys::self_protective_answer")]
+    pub self_protective_answer: String,
     /// Estimated share of noncompliers.
     pub share: f64,
     /// Standard error of the share.
@@ -151,13 +153,17 @@ pub struct ShareBounds {
     /// Category label.
     pub category: String,
     /// Share if no noncomplier has this category.
-    pub if_none: f64,
+    #[serde(flatten, serialize_with = "crate::old_keys::lower_scenario")]
+    pub lower_scenario: f64,
     /// Standard error of that share.
-    pub if_none_standard_error: f64,
+    #[serde(flatten, serialize_with = "crate::old_keys::lower_scenario_standard_error")]
+    pub lower_scenario_standard_error: f64,
     /// Share if all noncompliers have this category.
-    pub if_all: f64,
+    #[serde(flatten, serialize_with = "crate::old_keys::upper_scenario")]
+    pub upper_scenario: f64,
     /// Standard error of that share.
-    pub if_all_standard_error: f64,
+    #[serde(flatten, serialize_with = "crate::old_keys::upper_scenario_standard_error")]
+    pub upper_scenario_standard_error: f64,
 }
 
 /// Shares for an assumed share of attentive respondents.
@@ -214,7 +220,7 @@ pub fn compliance(plan: &Plan, counts: &Counts, options: &ComplianceOptions<'_>)
         let Some(tally) = counts.table(&[attribute]) else { continue };
         questions.push(question(plan, attribute, (counts, tally), options, attended)?);
     }
-    if let Some(says) = options.says
+    if let Some(says) = options.self_protective
         && !plan
             .schema()
             .randomized()
@@ -382,7 +388,7 @@ fn tested(
     }
     let labels = answers(plan, attribute).ok_or_else(|| Inapplicable::Part.to_string())?;
     // A question without this answer is tested with its first answer, and has no estimated share of noncompliers.
-    let asked = options.says.map(|says| labels.iter().position(|label| label == says));
+    let asked = options.self_protective.map(|says| labels.iter().position(|label| label == says));
     let place = asked.flatten().unwrap_or(0);
     let said: Vec<f64> = (0..labels.len()).map(|z| f64::from(u8::from(z == place))).collect();
     let channels: Vec<_> = lottery.tags.iter().map(|tag| &tag.channel).collect();
@@ -396,7 +402,7 @@ fn tested(
         statistic: fitted.statistic,
         degrees,
         p_value: fitted.p_value(degrees),
-        says: labels[place].clone(),
+        self_protective_answer: labels[place].clone(),
         if_ignoring: options.ignoring,
         power: power(degrees, noncentrality, options.alpha),
     };
@@ -404,7 +410,7 @@ fn tested(
     let reach = Interval::Wald.reach(options.confidence, 1);
     let class = ignoring(&lottery, &counts, &said).filter(|_| asked != Some(None));
     let class = class.map(|found| IgnoringClass {
-        says: labels[place].clone(),
+        self_protective_answer: labels[place].clone(),
         share: found.share,
         standard_error: found.standard_error,
         low: found.share - reach * found.standard_error,
@@ -414,10 +420,10 @@ fn tested(
             .zip(found.without.iter().zip(&found.with))
             .map(|(category, (none, all))| ShareBounds {
                 category: category.clone(),
-                if_none: none.0,
-                if_none_standard_error: none.1,
-                if_all: all.0,
-                if_all_standard_error: all.1,
+                lower_scenario: none.0,
+                lower_scenario_standard_error: none.1,
+                upper_scenario: all.0,
+                upper_scenario_standard_error: all.1,
             })
             .collect(),
     });
@@ -435,7 +441,7 @@ impl Followed {
             crate::format::plural(self.degrees, "degree"),
             crate::format::p_is(self.p_value),
             100.0 * self.if_ignoring,
-            self.says,
+            self.self_protective_answer,
             self.power
         )
     }

@@ -144,9 +144,8 @@ mod tests {
     /// `a` in one plan and `a*b` in the other share a source column.
     #[test]
     fn crossings_add_up_with_their_parts() {
-        let attribute = |name: &str, labels: &[&str]| {
-            candor_base::schema::Attribute::new(name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
-        };
+        let attribute =
+            |name: &str, labels: &[&str]| candor_base::schema::Attribute::new(name, labels.iter().copied()).unwrap();
         let k_ary = |n: usize, epsilon: f64| Pattern::k_ary(vec![Axis::single(n)], epsilon).unwrap();
         let own = Schema::new(vec![attribute("a", &["0", "1"])]).unwrap();
         let crossed = Schema::new(vec![attribute("a*b", &["0*0", "0*1", "1*0", "1*1"])]).unwrap();

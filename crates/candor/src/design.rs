@@ -6,7 +6,7 @@ use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_design::bound::OptimalityGap;
 use candor_design::expectation::{ErrorScenarios, Expectation, expectations};
-use candor_design::joint::workload::asked_tables;
+use candor_design::joint::least_error::asked_tables;
 use candor_design::outcome::{AdjustedEpsilon, AlternativeMethod, Choice, GapReport};
 use candor_design::pairs::Pairs;
 use candor_design::request;
@@ -198,7 +198,7 @@ pub fn design_with_progress(
         designed.judge_within(&tables, &weights, &Deadline::start(limit, progress));
     }
     if options.shares.is_some() && designed.plan.schema() != schema {
-        return Err(StudyError::Needs(
+        return Err(StudyError::InvalidParameter(
             "`expected_shares` describe the attributes of the schema and cannot be used with `cross`",
         ));
     }

@@ -119,7 +119,7 @@ pub struct ListedDevice {
 pub fn devices(schema: &Schema, options: &DeviceOptions<'_>) -> Result<Devices, StudyError> {
     check_confidence(options.confidence)?;
     if !(options.margin > 0.0 && options.margin < 1.0) {
-        return Err(StudyError::Needs("`margin` must be above 0 and below 1, such as 0.02"));
+        return Err(StudyError::InvalidParameter("`margin` must be above 0 and below 1, such as 0.02"));
     }
     let (mut questions, mut chosen) = (Vec::new(), Vec::new());
     for attribute in schema.randomized() {
@@ -160,7 +160,9 @@ fn question(
         return Ok((about(vec![listed(&device, labels, options)?], 0), device));
     }
     let Some(epsilon) = options.epsilon else {
-        return Err(StudyError::Needs("`epsilon`, the largest privacy loss of one answer, or a `device` is required"));
+        return Err(StudyError::InvalidParameter(
+            "`epsilon`, the largest privacy loss of one answer, or a `device` is required",
+        ));
     };
     let found = offers(labels.len(), epsilon)?;
     let Some(best) = recommended(&found) else {

@@ -58,7 +58,7 @@ impl DifferenceQuery {
             None => TableQuery::tables(TableList::new(Vec::new(), schema).map_err(refused)?),
         };
         if wanted.is_empty() && words.tables.is_none() {
-            return Err(StudyError::Needs("a test of differences requires `tables` or `mean`"));
+            return Err(StudyError::InvalidParameter("a test of differences requires `tables` or `mean`"));
         }
         let position = |name: &String| schema.position(&candor_runtime::names::unquoted(name));
         let compare = words.compare.as_ref().map(position).transpose();
@@ -66,12 +66,12 @@ impl DifferenceQuery {
         let means = wanted.means();
         if let Some(compare) = compare {
             if means.iter().any(|(given, ..)| !given.is_empty()) {
-                return Err(StudyError::Needs(
+                return Err(StudyError::InvalidParameter(
                     "`mean` accepts single attributes only, such as \"a;b\"; name public groups with `by`",
                 ));
             }
             if means.iter().any(|&(_, attribute, _)| attribute == compare) {
-                return Err(StudyError::Needs(
+                return Err(StudyError::InvalidParameter(
                     "`compare_groups` must be a different attribute from the one whose mean is tested",
                 ));
             }
@@ -114,8 +114,8 @@ pub struct Differences {
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub design: Option<String>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none", serialize_with = "crate::old_keys::sampling_note")]
+    pub sampling_note: Option<String>,
     /// One difference for each cell of each table and for each mean.
     pub differences: Vec<Difference>,
 }
@@ -125,7 +125,8 @@ pub struct Differences {
 #[non_exhaustive]
 pub struct Difference {
     /// Quantity: `share` or `mean`.
-    pub of: &'static str,
+    #[serde(flatten, serialize_with = "crate::old_keys::quantity")]
+    pub quantity: &'static str,
     /// Attributes of the table, conditioning attributes first; or the attribute whose mean it is.
     pub attributes: Vec<String>,
     /// One category for each attribute; empty for a mean.
@@ -171,7 +172,7 @@ pub fn differences(
     check_confidence(confidence)?;
     let how = Options::default().confidence(confidence);
     let Some(compare) = asked.compare else {
-        return Err(StudyError::Needs("a test of one wave requires `compare_groups`"));
+        return Err(StudyError::InvalidParameter("a test of one wave requires `compare_groups`"));
     };
     let mut found = Vec::new();
     for (key, tallies) in counts.groups() {
@@ -197,8 +198,8 @@ pub fn differences(
             found.extend(of_means(plan, &question, tally, &how, &group));
         }
     }
-    let design = counts.design().map(str::to_owned);
-    Ok(Differences { respondents: counts.responses(), confidence, design, differences: found })
+    let sampling_note = counts.design().map(str::to_owned);
+    Ok(Differences { respondents: counts.responses(), confidence, sampling_note, differences: found })
 }
 
 /// Responses of one wave, with their plan.
@@ -241,14 +242,14 @@ pub fn wave_differences(now: WaveInput<'_>, before: WaveInput<'_>, confidence: f
         return Err(StudyError::Refused("`baseline`: the earlier responses have different groups".to_owned()));
     }
     found.extend(later.numbers.iter().zip(&earlier.numbers).map(|(now, then)| of_waves(now, then, degrees)));
-    let Estimates { respondents, design, .. } = later;
-    Ok(Differences { respondents, confidence, design, differences: found })
+    let Estimates { respondents, sampling_note, .. } = later;
+    Ok(Differences { respondents, confidence, sampling_note, differences: found })
 }
 
 /// Returns a difference without estimates.
-fn nothing(of: &'static str, attributes: Vec<String>, group: &[(String, String)]) -> Difference {
+fn nothing(quantity: &'static str, attributes: Vec<String>, group: &[(String, String)]) -> Difference {
     Difference {
-        of,
+        quantity,
         attributes,
         categories: Vec::new(),
         group: group.to_vec(),

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::error::{StudyError, check_respondents};
 use crate::power::{DEFAULT_ALPHA, DEFAULT_POWER};
-use crate::regress::{Asked, RegressOptions};
+use crate::regress::{ModelQuery, RegressOptions};
 use crate::shares::{Kind, Shares};
 
 /// Options of the power analysis of a regression.
@@ -57,7 +57,7 @@ impl EffectOptions {
 ///
 /// # Errors
 /// Returns the errors of [`regress::model`](crate::regress::model).
-pub fn model(plan: &Plan, text: &str, options: RegressOptions) -> Result<Asked, StudyError> {
+pub fn model(plan: &Plan, text: &str, options: RegressOptions) -> Result<ModelQuery, StudyError> {
     crate::regress::model(plan, text, &options.missing(Missing::Category))
 }
 
@@ -142,7 +142,7 @@ pub fn parse_effect(text: &str) -> Result<Effect, StudyError> {
 /// many combinations of values.
 pub fn effects(
     plan: &Plan,
-    asked: &Asked,
+    asked: &ModelQuery,
     shares: &Shares,
     options: &EffectOptions,
 ) -> Result<EffectPowers, StudyError> {
@@ -212,10 +212,10 @@ fn check(options: &EffectOptions) -> Result<(), StudyError> {
     options.respondents.map_or(Ok(()), check_respondents)?;
     let mut found = options.effects.iter().filter(|effect| effect.is_tested()).peekable();
     if found.peek().is_none() {
-        return Err(StudyError::Needs("`effect`: expected a coefficient to detect, such as \"TERM=0.7\""));
+        return Err(StudyError::InvalidParameter("`effect`: expected a coefficient to detect, such as \"TERM=0.7\""));
     }
     match found.any(|effect| effect.value == 0.0) {
-        true => Err(StudyError::Needs("invalid `effect`: 0; no sample size can detect an effect of 0")),
+        true => Err(StudyError::InvalidParameter("invalid `effect`: 0; no sample size can detect an effect of 0")),
         false => Ok(()),
     }
 }
@@ -243,7 +243,13 @@ fn check_numbers(schema: &Schema, used: &[String], shares: &Shares, named: &[Str
 }
 
 /// Returns notes about assumptions that replace missing information.
-fn notes(plan: &Plan, asked: &Asked, shares: &Shares, options: &EffectOptions, response: Option<usize>) -> Vec<String> {
+fn notes(
+    plan: &Plan,
+    asked: &ModelQuery,
+    shares: &Shares,
+    options: &EffectOptions,
+    response: Option<usize>,
+) -> Vec<String> {
     let model = asked.model();
     let listed = |names: &[&str]| names.join(", ");
     let mut notes = Vec::new();

@@ -62,7 +62,7 @@ pub enum StudyError {
     Confidence(f64),
     /// Parameters that are missing, invalid, or cannot be combined.
     #[error("{0}")]
-    Needs(&'static str),
+    InvalidParameter(&'static str),
     /// A request that exceeds a limit or cannot be satisfied.
     #[error("{0}")]
     Refused(String),

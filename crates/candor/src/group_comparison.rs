@@ -15,7 +15,8 @@ pub struct GroupComparison {
     /// Names of the attributes, conditioning attributes first.
     pub attributes: Vec<String>,
     /// Conditioning attributes, without the one that is compared.
-    pub given: Vec<String>,
+    #[serde(flatten, serialize_with = "crate::old_keys::conditioning_attributes")]
+    pub conditioning_attributes: Vec<String>,
     /// Group of the table: names and categories of the grouping attributes.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
@@ -89,10 +90,10 @@ impl GroupComparison {
         (attributes, given, group): (&[String], &[String], &[(String, String)]),
         cells: Vec<ComparedCell>,
     ) -> GroupComparison {
-        let (attributes, given, group) = (attributes.to_vec(), given.to_vec(), group.to_vec());
+        let (attributes, conditioning_attributes, group) = (attributes.to_vec(), given.to_vec(), group.to_vec());
         GroupComparison {
             attributes,
-            given,
+            conditioning_attributes,
             group,
             compared: None,
             first: "before".to_owned(),
@@ -141,7 +142,7 @@ pub(crate) fn groups(plan: &Plan, shares: &ConditionalShares) -> Result<Vec<Grou
         };
         Ok(GroupComparison {
             attributes: others.iter().map(name).collect(),
-            given: others.iter().take(place).map(name).collect(),
+            conditioning_attributes: others.iter().take(place).map(name).collect(),
             group: Vec::new(),
             compared: Some(schema.name(compared_attribute).to_owned()),
             first: label(compared_attribute, first),

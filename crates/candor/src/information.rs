@@ -37,8 +37,8 @@ impl LearningLimit {
             (None, None) => Ok(None),
             (Some(&[low, high]), None) => Ok(Some(LearningLimit::Rho(low, high))),
             (None, Some(beta)) => Ok(Some(LearningLimit::Beta(beta))),
-            (Some(_), None) => Err(StudyError::Needs("`rho`: expected two probabilities, such as 0.1,0.5")),
-            (Some(_), Some(_)) => Err(StudyError::Needs("`rho` and `beta` cannot be used together")),
+            (Some(_), None) => Err(StudyError::InvalidParameter("`rho`: expected two probabilities, such as 0.1,0.5")),
+            (Some(_), Some(_)) => Err(StudyError::InvalidParameter("`rho` and `beta` cannot be used together")),
         }
     }
 
@@ -58,12 +58,12 @@ impl LearningLimit {
     pub fn likelihood_ratio(self) -> Result<Rational, StudyError> {
         match self {
             LearningLimit::Rho(low, high) if 0.0 < low && low < high && high < 1.0 => largest_parity(low, high)
-                .ok_or(StudyError::Needs("`rho`: expected two probabilities above 0 and below 1")),
+                .ok_or(StudyError::InvalidParameter("`rho`: expected two probabilities above 0 and below 1")),
             LearningLimit::Rho(low, high) => Err(StudyError::Refused(format!(
                 "invalid `rho`: {low},{high}; expected two probabilities above 0 and below 1, the smaller one first"
             ))),
             LearningLimit::Beta(beta) if beta > 1.0 && beta.is_finite() => {
-                exact(beta).ok_or(StudyError::Needs("`beta` must be a number above 1"))
+                exact(beta).ok_or(StudyError::InvalidParameter("`beta` must be a number above 1"))
             }
             LearningLimit::Beta(value) => {
                 Err(StudyError::Parameter { name: "beta", value, range: "it is a finite number above 1" })

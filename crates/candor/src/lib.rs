@@ -11,11 +11,15 @@ mod html_escape;
 
 mod hex;
 
+mod old_keys;
+
 mod error;
 
 pub mod locale;
 
 mod margins;
+
+mod benchmarks;
 
 #[cfg(feature = "plot")]
 pub mod plot;
@@ -109,8 +113,6 @@ pub mod rake;
 
 pub mod query;
 
-pub mod learn;
-
 pub mod associations;
 
 #[cfg(feature = "tables")]
@@ -154,22 +156,26 @@ pub mod mechanism;
 
 pub use error::StudyError;
 
+/// The crates whose types appear in this interface.
 #[cfg(feature = "tables")]
-pub use arrow_array;
+pub use {arrow_array, candor_tables};
+pub use {candor_analysis, candor_base, candor_bulk, candor_design, candor_privacy, candor_runtime, serde_json};
 
 pub use candor_design::methods;
 
 /// Types and functions that a study needs, in one import.
 ///
-/// These are schemas, plans, randomization and counts, and every verb as a function with its options and its
-/// result.
+/// These are schemas, plans, randomization and counts, and every command as a function with its options and
+/// its result.
 pub mod prelude {
     pub use candor_analysis::table_list::TableList;
     pub use candor_analysis::tally::answer_codes;
+    pub use candor_base::channel::Epsilon;
     pub use candor_base::plan::Plan;
+    pub use candor_base::randomize::{BlockAnswer, Client};
     pub use candor_base::randomness::Source;
     pub use candor_base::schema::{Attribute, Schema};
-    pub use candor_bulk::Randomizer;
+    pub use candor_bulk::{Randomizer, Responses};
     pub use candor_design::methods::{Independent, Joint, Optimal, Warner, Workload};
     pub use candor_design::pareto::prior::Prior;
     pub use candor_design::{Method, Request};
@@ -223,7 +229,9 @@ pub mod prelude {
     pub use crate::query_spec::TableQuery;
     pub use crate::rake::{Adjustment, DistinctRecords, RakeOptions, margins, rake};
     #[cfg(feature = "tables")]
-    pub use crate::randomize::{OneByOne, RandomizeOptions, Randomized, randomize, randomize_reader};
+    pub use crate::randomize::{
+        InvalidRecord, RandomizeOptions, Randomized, RecordRandomizer, randomize, randomize_reader,
+    };
     pub use crate::refine::{RefineOptions, Refinement, refine};
     #[cfg(feature = "tables")]
     pub use crate::regress::{RegressOptions, Regression, regress, regress_with_progress};

@@ -7,7 +7,7 @@ use candor_base::plan::Plan;
 use candor_base::schema::CROSS;
 use candor_base::shape::Shape;
 use candor_design::eigenvalues::{Eigenvalue, eigenvalues, largest_over_smallest};
-use candor_design::written::{Written, WrittenError, of_attribute, of_blocks};
+use candor_design::transition_matrix::{ExactMatrix, MatrixError, of_attribute, of_blocks};
 use serde::Serialize;
 
 use crate::error::StudyError;
@@ -96,11 +96,11 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
     let misses = misses(plan);
     let (places, written) = match &options.attribute {
         _ if options.misses && misses.is_none() => {
-            return Err(StudyError::Needs(
+            return Err(StudyError::InvalidParameter(
                 "`misses` requires a plan of the method heuristic, reduced or two-attribute",
             ));
         }
-        _ if options.misses => (Vec::new(), Written { answers: Vec::new(), columns: Vec::new() }),
+        _ if options.misses => (Vec::new(), ExactMatrix { answers: Vec::new(), columns: Vec::new() }),
         None => whole(plan)?,
         Some(name) => alone(plan, name, options.exact)?,
     };
@@ -126,13 +126,13 @@ pub fn matrix(plan: &Plan, options: &MatrixOptions) -> Result<TransitionMatrix, 
 }
 
 /// Returns the matrix of complete records.
-fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
+fn whole(plan: &Plan) -> Result<(Vec<usize>, ExactMatrix), StudyError> {
     let places = plan.schema().randomized();
     let blocks: Vec<_> = plan.blocks().iter().collect();
     let written = of_blocks(plan, &blocks, &places, MAX_ENTRIES).map_err(|error| {
         let records = places.iter().map(|&place| plan.schema().size(place)).fold(1, usize::saturating_mul);
         let why = match error {
-            WrittenError::TooLarge(answers) => format!("{records} records and about {answers} answers"),
+            MatrixError::TooLarge(answers) => format!("{records} records and about {answers} answers"),
             _ => format!("{records} records, and one channel about too many attributes"),
         };
         StudyError::Refused(format!(
@@ -143,7 +143,7 @@ fn whole(plan: &Plan) -> Result<(Vec<usize>, Written), StudyError> {
 }
 
 /// Returns the matrix of the answers about one attribute.
-fn alone(plan: &Plan, name: &str, exact: bool) -> Result<(Vec<usize>, Written), StudyError> {
+fn alone(plan: &Plan, name: &str, exact: bool) -> Result<(Vec<usize>, ExactMatrix), StudyError> {
     let place = plan.schema().position(name).map_err(|error| StudyError::Refused(format!("`attribute`: {error}")))?;
     if plan.schema().attributes()[place].is_public() {
         return Err(StudyError::Refused(format!("`attribute`: \"{name}\" is public, so it is not randomized")));

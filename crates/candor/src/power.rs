@@ -82,7 +82,7 @@ impl Alternative {
             (Some(ignoring), None, &[share]) => Ok(Alternative::Ignoring { ignoring, share }),
             (None, Some(null), &[share]) => Ok(Alternative::Null { null, share }),
             (None, None, &[first, second]) => Ok(Alternative::Groups { first, second }),
-            _ => Err(StudyError::Needs(
+            _ => Err(StudyError::InvalidParameter(
                 "`detect_difference`: expected the shares of two groups, such as 0.1,0.2; or one share with \
                  `null_share` or `noncompliance`",
             )),
@@ -187,7 +187,7 @@ fn check(options: &PowerOptions) -> Result<(), StudyError> {
     share("detect_difference", first)?;
     share("detect_difference", second)?;
     match first == second {
-        true => Err(StudyError::Needs("`detect_difference`: expected two different shares")),
+        true => Err(StudyError::InvalidParameter("`detect_difference`: expected two different shares")),
         false => Ok(()),
     }
 }

@@ -74,7 +74,7 @@ pub fn counted(input: Input, attribute: &Attribute) -> Result<Vec<f64>, TableErr
         }
     }
     match bad {
-        Some(value) => Err(TableError::Value(value)),
+        Some(value) => Err(TableError::InvalidValue(value)),
         None => Ok(counts),
     }
 }

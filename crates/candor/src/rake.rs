@@ -1,13 +1,13 @@
 //! Rakes weights of answer records to the estimated tables.
 
-use candor_analysis::adjust::{self, KnownMargin, Raked, adjust, check_plan};
-pub use candor_analysis::adjust::{DistinctRecords, Options, Targets};
+use candor_analysis::adjust::{self, Raked, adjust, check_plan};
+pub use candor_analysis::adjust::{DistinctRecords, KnownShare, Options, Targets};
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
-use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use serde::Serialize;
 
+use crate::benchmarks::distributions;
 use crate::choice::Choice;
 use crate::error::StudyError;
 use crate::format::plural;
@@ -101,17 +101,6 @@ impl Choice for Targets {
     ];
 }
 
-/// A known share of the population (a benchmark).
-#[derive(Clone, Debug, PartialEq)]
-pub struct KnownShare {
-    /// Name of the attribute.
-    pub attribute: String,
-    /// Label of the category.
-    pub category: String,
-    /// Number or share of people in the category.
-    pub share: f64,
-}
-
 /// Weights answer records so that their margins equal the estimates or benchmarks.
 ///
 /// The columns of the records are those of the plan. `progress` receives the sweeps over the margins.
@@ -145,40 +134,9 @@ pub fn rake(
 ) -> Result<Adjustment, StudyError> {
     let RakeOptions { benchmarks, targets, stop } = options;
     check_options(stop)?;
-    let known = known_margins(plan.schema(), benchmarks)?;
+    let known = distributions(plan.schema(), benchmarks, |_, _| Ok(0.0))?;
     let found = adjust(plan, records, margins, &known, *targets, stop, progress)?;
     Ok(adjustment(plan, "answers", records, found.raked, &found.tables, stop))
-}
-
-/// Returns the known shares by attribute, normalized; categories that are not listed have share 0.
-fn known_margins(schema: &Schema, known: &[KnownShare]) -> Result<Vec<KnownMargin>, StudyError> {
-    let refused = |why: String| StudyError::Refused(format!("`benchmarks`: {why}"));
-    let mut found: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
-    for KnownShare { attribute, category, share } in known {
-        let place = schema.position(attribute).map_err(|error| refused(error.to_string()))?;
-        let categories = schema.attributes()[place].categories();
-        let code = categories.iter().position(|label| label == category);
-        let code = code.ok_or_else(|| refused(format!("\"{attribute}\" has no category \"{category}\"")))?;
-        if !(0.0..=1e15).contains(share) {
-            return Err(refused(format!("{attribute} = {category} has the share {share}; expected 0 or more")));
-        }
-        let at = found.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
-            found.push((place, vec![None; categories.len()]));
-            found.len() - 1
-        });
-        if found[at].1[code].replace(*share).is_some() {
-            return Err(refused(format!("{attribute} = {category} is there twice")));
-        }
-    }
-    let distribution = |(attribute, shares): (usize, Vec<Option<f64>>)| {
-        let shares: Vec<f64> = shares.into_iter().map(Option::unwrap_or_default).collect();
-        let sum: f64 = shares.iter().sum();
-        match sum > 0.0 {
-            true => Ok(KnownMargin { attribute, shares: shares.iter().map(|share| share / sum).collect() }),
-            false => Err(refused(format!("all shares of \"{}\" are 0", schema.name(attribute)))),
-        }
-    };
-    found.into_iter().map(distribution).collect()
 }
 
 /// Describes the result of raking, with names instead of positions.
@@ -217,7 +175,7 @@ pub(crate) fn adjustment(
 pub(crate) fn check_options(options: &Options) -> Result<(), StudyError> {
     match (1e-12..1.0).contains(&options.tolerance) && options.max_iterations > 0 {
         true => Ok(()),
-        false => Err(StudyError::Needs(
+        false => Err(StudyError::InvalidParameter(
             "`tolerance` must be at least 1e-12 and below 1, such as 1e-6, and `max_iterations` at least 1",
         )),
     }

@@ -191,16 +191,21 @@ pub fn caution(plan: &Plan) -> Option<String> {
     exclusion(plan).sentence().map(|sentence| format!("this plan has no finite epsilon. {sentence}"))
 }
 
+/// The reason why a record was not randomized.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidRecord(String);
+
 /// Randomizes single records in JSON, as on a respondent's device.
-pub struct OneByOne<'a> {
+pub struct RecordRandomizer<'a> {
     plan: &'a Plan,
     client: Client<'a>,
 }
 
-impl<'a> OneByOne<'a> {
+impl<'a> RecordRandomizer<'a> {
     /// Creates a randomizer for this plan.
-    pub fn new(plan: &'a Plan) -> OneByOne<'a> {
-        OneByOne { plan, client: Client::new(plan) }
+    pub fn new(plan: &'a Plan) -> RecordRandomizer<'a> {
+        RecordRandomizer { plan, client: Client::new(plan) }
     }
 
     /// Randomizes a record and returns the response as a line of JSON, with the fingerprint of the plan.
@@ -209,11 +214,11 @@ impl<'a> OneByOne<'a> {
     /// cross-classification, its parts may be given.
     ///
     /// # Errors
-    /// Returns an error that names the missing or invalid field, and of the record shows only the value of that
-    /// field.
-    pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, String> {
-        let record = record(self.plan, fields, rng)?;
-        let answers = self.client.answer(&record, rng).map_err(|error| error.to_string())?;
+    /// Returns [`InvalidRecord`], which names the missing or invalid field, and of the record shows only the value of
+    /// that field.
+    pub fn answer(&self, fields: &Map<String, Value>, rng: &mut impl CryptoRng) -> Result<String, InvalidRecord> {
+        let record = record(self.plan, fields, rng).map_err(InvalidRecord)?;
+        let answers = self.client.answer(&record, rng).map_err(|error| InvalidRecord(error.to_string()))?;
         Ok(response_line(self.plan, &one_response(self.plan, &record, &answers), 0))
     }
 }

@@ -68,7 +68,8 @@ pub struct ChannelMeasures {
     /// Probability that the best guess of the true value is wrong, or its expected loss as a share of the largest.
     pub privacy: f64,
     /// Mean squared error of the estimated shares, averaged over the categories; `None` if they are not identifiable.
-    pub utility: Option<f64>,
+    #[serde(flatten, serialize_with = "crate::old_keys::mse")]
+    pub mse: Option<f64>,
     /// Largest posterior of any category given any answer.
     pub worst_posterior: f64,
     /// Number of outputs.
@@ -90,10 +91,10 @@ pub fn refine(plan: &Plan, prior: Prior, options: &RefineOptions) -> Result<Refi
     if let (Some(epsilon), None, false) = (was.finite(), is.finite(), options.allow_unbounded) {
         return Err(StudyError::LosesEpsilon { epsilon });
     }
-    let utility = |m: &Measures| Some(m.variance / (options.respondents * n)).filter(|utility| utility.is_finite());
+    let mse = |m: &Measures| Some(m.variance / (options.respondents * n)).filter(|mse| mse.is_finite());
     let side = |m: &Measures, outputs: usize, epsilon: Option<f64>| ChannelMeasures {
         privacy: m.privacy,
-        utility: utility(m),
+        mse: mse(m),
         worst_posterior: m.worst_posterior,
         outputs,
         epsilon,

@@ -20,7 +20,7 @@ fn pairs(attributes: &[String], categories: &[String]) -> Vec<(String, String)> 
 pub fn rows(estimates: &Estimates) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for one in &estimates.tables {
-        let table = asked(&one.attributes, &one.given);
+        let table = asked(&one.attributes, &one.conditioning_attributes);
         rows.extend(one.cells.iter().map(|cell| EstimateRow {
             table: table.clone(),
             quantity: "share",
@@ -40,7 +40,7 @@ pub fn rows(estimates: &Estimates) -> Vec<EstimateRow> {
 fn comparisons(estimates: &Estimates) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for one in &estimates.comparisons {
-        let table = asked(&one.attributes, &one.given);
+        let table = asked(&one.attributes, &one.conditioning_attributes);
         for cell in &one.cells {
             let row = |quantity, sign: &str, [estimate, standard_error, low, high]: [f64; 4]| {
                 let compared =

@@ -103,7 +103,7 @@ pub fn sample_size(plan: &Plan, tables: &TableList, options: &SampleSizeOptions)
     let SampleSizeOptions { margin, confidence, interval, ref expected } = *options;
     check_confidence(confidence)?;
     if !(margin > 0.0 && margin < 1.0) {
-        return Err(StudyError::Needs("`margin` must be above 0 and below 1, such as 0.02"));
+        return Err(StudyError::InvalidParameter("`margin` must be above 0 and below 1, such as 0.02"));
     }
     let one = |table: &Vec<usize>| {
         let estimator = TableEstimator::new(plan, table);

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use candor_analysis::adjust::KnownMargin;
+pub use candor_analysis::adjust::KnownShare;
 use candor_analysis::calibrate::{CalibrateError, calibrate};
 use candor_analysis::condition::Condition;
 use candor_analysis::regress::DegreesOfFreedom;
@@ -15,10 +17,10 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::TableError;
 use candor_tables::input::Inputs;
-use candor_tables::margins::MarginRow;
 use candor_tables::model::DesignColumns;
 use candor_tables::tally::SampleColumns;
 
+use crate::benchmarks::{distributions, refused};
 use crate::choice::Choice;
 use crate::counts::{CountOptions, Counts, public_attributes};
 use crate::error::StudyError;
@@ -37,13 +39,13 @@ pub struct SamplingOptions {
     /// Column of strata.
     pub strata: Option<String>,
     /// Column of primary sampling units (PSU) within strata.
-    pub sampling_clusters: Option<String>,
+    pub psu: Option<String>,
     /// Column for the finite population correction.
     ///
     /// It contains the number of PSUs in the stratum or, if at most 1, the sampled fraction.
     pub fpc: Option<String>,
     /// Name pattern of replicate weight columns, such as `rep_*`.
-    pub replicates: Option<String>,
+    pub replicate_weights: Option<String>,
     /// Method of the replicate weights.
     pub replicate_method: Option<ReplicateMethod>,
     /// For Fay's method, the fraction of its weight that the down-weighted half-sample keeps.
@@ -57,7 +59,7 @@ pub struct SamplingOptions {
     /// Treatment of strata with one PSU; an error by default.
     pub lonely_psu: Option<LonelyPsu>,
     /// Population benchmarks of public attributes, to which the weights are raked.
-    pub calibrate: Vec<MarginRow>,
+    pub benchmarks: Vec<KnownShare>,
 }
 
 impl SamplingOptions {
@@ -66,16 +68,16 @@ impl SamplingOptions {
         condition: impl Into<Option<String>>,
         weights: impl Into<Option<String>>,
         strata: impl Into<Option<String>>,
-        sampling_clusters: impl Into<Option<String>>,
+        psu: impl Into<Option<String>>,
         fpc: impl Into<Option<String>>,
-        replicates: impl Into<Option<String>>,
+        replicate_weights: impl Into<Option<String>>,
         replicate_method: impl Into<Option<ReplicateMethod>>,
         fay: impl Into<Option<f64>>,
         replicate_scale: impl Into<Option<f64>>,
         replicate_rscales: Vec<f64>,
         replicate_about: impl Into<Option<About>>,
         lonely_psu: impl Into<Option<LonelyPsu>>,
-        calibrate: Vec<MarginRow>,
+        benchmarks: Vec<KnownShare>,
     }
 }
 
@@ -132,7 +134,7 @@ pub struct SamplingDesign {
     weights: Option<String>,
     columns: SampleColumns,
     /// Public attributes with the benchmark shares of their categories.
-    margins: Vec<(usize, Vec<f64>)>,
+    margins: Vec<KnownMargin>,
 }
 
 impl SamplingDesign {
@@ -145,20 +147,23 @@ impl SamplingDesign {
         let by = public_attributes(schema, &options.by)?;
         let condition = options.condition.as_ref().map(|text| condition(schema, text)).transpose()?;
         let replicates = replicates(options)?;
-        let (strata, clusters, population) =
-            (options.strata.clone(), options.sampling_clusters.clone(), options.fpc.clone());
+        let (strata, clusters, population) = (options.strata.clone(), options.psu.clone(), options.fpc.clone());
         if replicates.is_some() && (strata.is_some() || clusters.is_some() || population.is_some()) {
-            return Err(StudyError::Needs("`replicate_weights` cannot be used with `strata`, `psu` or `fpc`"));
+            return Err(StudyError::InvalidParameter(
+                "`replicate_weights` cannot be used with `strata`, `psu` or `fpc`",
+            ));
         }
         if replicates.is_some() && options.weights.is_none() {
-            return Err(StudyError::Needs("`replicate_weights` require `weights`, the weights of the estimate itself"));
+            return Err(StudyError::InvalidParameter(
+                "`replicate_weights` require `weights`, the weights of the estimate itself",
+            ));
         }
         if options.lonely_psu.is_some() && strata.is_none() {
-            return Err(StudyError::Needs("`lonely_psu` requires `strata`"));
+            return Err(StudyError::InvalidParameter("`lonely_psu` requires `strata`"));
         }
         let lonely = options.lonely_psu.unwrap_or_default();
         let columns = SampleColumns { strata, clusters, population, replicates, lonely };
-        let margins = margins(schema, &options.calibrate)?;
+        let margins = margins(schema, &options.benchmarks)?;
         Ok(SamplingDesign { by, condition, weights: options.weights.clone(), columns, margins })
     }
 
@@ -171,7 +176,7 @@ impl SamplingDesign {
     fn counted_by(&self) -> Vec<usize> {
         let of_condition = self.condition.iter().flat_map(|(_, condition)| condition.attributes());
         let mut all: Vec<usize> = Vec::new();
-        for &attribute in self.by.iter().chain(of_condition).chain(self.margins.iter().map(|(a, _)| a)) {
+        for &attribute in self.by.iter().chain(of_condition).chain(self.margins.iter().map(|own| &own.attribute)) {
             if !all.contains(&attribute) {
                 all.push(attribute);
             }
@@ -213,7 +218,7 @@ impl SamplingDesign {
     /// Returns an error if the options require weights or sampling units, which counts do not contain.
     pub fn required_tables(&self, schema: &Schema, tables: &TableList) -> Result<TableList, StudyError> {
         if self.weights.is_some() || self.has_design() {
-            return Err(StudyError::Needs(
+            return Err(StudyError::InvalidParameter(
                 "counts contain neither weights nor sampling units: `weights`, `strata`, `psu`, `fpc` and \
                  `replicate_weights` require the responses; `by`, `where` and `benchmarks` also accept counts",
             ));
@@ -239,8 +244,8 @@ impl SamplingDesign {
         let place = |attribute: usize| all.iter().position(|&a| a == attribute).unwrap_or(0);
         let mut groups = counts.groups().clone();
         if !self.margins.is_empty() {
-            let places: Vec<usize> = self.margins.iter().map(|(attribute, _)| place(*attribute)).collect();
-            let margins: Vec<Vec<f64>> = self.margins.iter().map(|(_, shares)| shares.clone()).collect();
+            let places: Vec<usize> = self.margins.iter().map(|own| place(own.attribute)).collect();
+            let margins: Vec<Vec<f64>> = self.margins.iter().map(|own| own.shares.clone()).collect();
             calibrate(&mut groups, &places, &margins).map_err(|error| self.not_calibrated(plan.schema(), &error))?;
         }
         let mut kept: BTreeMap<Vec<u16>, Vec<TableCounts>> = BTreeMap::new();
@@ -288,14 +293,14 @@ impl SamplingDesign {
     }
 
     /// Returns the public attributes with the benchmark shares of their categories.
-    pub(crate) fn margins(&self) -> &[(usize, Vec<f64>)] {
+    pub(crate) fn margins(&self) -> &[KnownMargin] {
         &self.margins
     }
 
     pub(crate) fn not_calibrated(&self, schema: &Schema, error: &CalibrateError) -> StudyError {
         StudyError::Refused(match error {
             CalibrateError::Nobody { attribute, category, responses } => {
-                let attribute = &schema.attributes()[self.margins[*attribute].0];
+                let attribute = &schema.attributes()[self.margins[*attribute].attribute];
                 let (name, label) = (attribute.name(), &attribute.categories()[*category]);
                 let which = match responses {
                     true => "some responses have it, but its share in the population is stated as 0",
@@ -325,7 +330,7 @@ impl SamplingDesign {
     /// Describes the weights.
     fn weighing(&self, schema: &Schema) -> Vec<Circumstance> {
         let weights = self.weights.clone().map(Circumstance::Weighted);
-        let names: Vec<String> = self.margins.iter().map(|(attribute, _)| schema.name(*attribute).to_owned()).collect();
+        let names: Vec<String> = self.margins.iter().map(|own| schema.name(own.attribute).to_owned()).collect();
         let margins = (!names.is_empty()).then_some(Circumstance::Calibrated(names));
         weights.into_iter().chain(margins).collect()
     }
@@ -352,17 +357,17 @@ impl SamplingDesign {
 fn replicates(options: &SamplingOptions) -> Result<Option<(String, Replication)>, StudyError> {
     let SamplingOptions { fay, replicate_scale: scale, replicate_about: about, .. } = *options;
     let rscales = options.replicate_rscales.clone();
-    match (&options.replicates, options.replicate_method) {
+    match (&options.replicate_weights, options.replicate_method) {
         (Some(pattern), Some(method)) => {
             let how = Replication { method, fay, scale, rscales, about: about.unwrap_or_default() };
             how.check().map_err(|error| StudyError::Refused(error.to_string()))?;
             Ok(Some((pattern.clone(), how)))
         }
         (None, None) if fay.is_none() && scale.is_none() && rscales.is_empty() && about.is_none() => Ok(None),
-        (None, None) => Err(StudyError::Needs(
+        (None, None) => Err(StudyError::InvalidParameter(
             "`fay`, `replicate_scale`, `replicate_rscales` and `replicate_about` require `replicate_weights`",
         )),
-        _ => Err(StudyError::Needs(
+        _ => Err(StudyError::InvalidParameter(
             "`replicate_weights` and `replicate_method` (jk1, jkn, jk2, brr, fay, bootstrap or sdr) require each other",
         )),
     }
@@ -388,38 +393,15 @@ fn condition(schema: &Schema, text: &str) -> Result<(String, Condition), StudyEr
     }
 }
 
-/// Returns the benchmark shares of all categories of each attribute, in the order of the rows.
-fn margins(schema: &Schema, rows: &[MarginRow]) -> Result<Vec<(usize, Vec<f64>)>, StudyError> {
-    let refused = |problem: String| StudyError::Refused(format!("`benchmarks`: {problem}"));
-    let mut margins: Vec<(usize, Vec<Option<f64>>)> = Vec::new();
-    for MarginRow { attribute: name, category, share } in rows {
-        let position = schema.position(name).map_err(|error| refused(error.to_string()))?;
-        let attribute = &schema.attributes()[position];
-        if !attribute.is_public() {
-            return Err(refused(format!("\"{name}\" is randomized; weights can agree with public attributes only")));
-        }
-        let at = margins.iter().position(|(known, _)| *known == position).unwrap_or_else(|| {
-            margins.push((position, vec![None; attribute.categories().len()]));
-            margins.len() - 1
-        });
-        let code = attribute.code_of_label(category);
-        let code = code.ok_or_else(|| refused(format!("\"{name}\" has no category \"{category}\"")))?;
-        if margins[at].1[usize::from(code)].replace(*share).is_some() {
-            return Err(refused(format!("the category \"{category}\" of \"{name}\" has two rows")));
-        }
+/// Returns the benchmarks: all categories of public attributes.
+fn margins(schema: &Schema, rows: &[KnownShare]) -> Result<Vec<KnownMargin>, StudyError> {
+    let randomized =
+        |row: &&KnownShare| schema.position(&row.attribute).is_ok_and(|at| !schema.attributes()[at].is_public());
+    if let Some(row) = rows.iter().find(randomized) {
+        let name = &row.attribute;
+        return Err(refused(format!("\"{name}\" is randomized; weights can agree with public attributes only")));
     }
-    let whole = |(attribute, shares): (usize, Vec<Option<f64>>)| {
-        let described = &schema.attributes()[attribute];
-        let lacks = shares.iter().position(Option::is_none).map(|code| &described.categories()[code]);
-        if let Some(label) = lacks {
-            return Err(refused(format!("the category \"{label}\" of \"{}\" has no row", described.name())));
-        }
-        let shares: Vec<f64> = shares.into_iter().flatten().collect();
-        let sum: f64 = shares.iter().sum();
-        match sum > 0.0 {
-            true => Ok((attribute, shares.into_iter().map(|share| share / sum).collect())),
-            false => Err(refused(format!("the shares of \"{}\" are all zero", described.name()))),
-        }
-    };
-    margins.into_iter().map(whole).collect()
+    distributions(schema, rows, |attribute, label| {
+        Err(refused(format!("the category \"{label}\" of \"{}\" has no row", attribute.name())))
+    })
 }

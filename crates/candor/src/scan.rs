@@ -114,7 +114,7 @@ pub fn tables<'a>(schema: &Schema, target: impl Into<ScanTarget<'a>>) -> Result<
             let found: Vec<Vec<usize>> =
                 (0..schema.attributes().len()).filter(crossed).map(|attribute| vec![attribute]).collect();
             if found.is_empty() {
-                return Err(StudyError::Needs(
+                return Err(StudyError::InvalidParameter(
                     "`crossed` requires attributes whose categories are all combinations of two parts, such as A*case; \
                      design the plan with `cross_with`",
                 ));
@@ -125,7 +125,7 @@ pub fn tables<'a>(schema: &Schema, target: impl Into<ScanTarget<'a>>) -> Result<
     let of = schema.position(outcome).map_err(|error| StudyError::Refused(format!("`with`: {error}")))?;
     let others: Vec<Vec<usize>> = (0..schema.attributes().len()).filter(|&a| a != of).map(|a| vec![of, a]).collect();
     if others.is_empty() {
-        return Err(StudyError::Needs("there is no attribute other than the outcome"));
+        return Err(StudyError::InvalidParameter("there is no attribute other than the outcome"));
     }
     TableList::new(others, schema).map_err(|error| StudyError::Tables { parameter: "with", error })
 }
@@ -202,7 +202,7 @@ pub fn scan_with_progress<'a>(
     let target = target.into();
     let asked = tables(plan.schema(), target)?;
     if top == 0 {
-        return Err(StudyError::Needs("`top` must be a number, 1 or more"));
+        return Err(StudyError::InvalidParameter("`top` must be a number, 1 or more"));
     }
     let (mut found, mut untested) = (Vec::new(), Vec::new());
     for (table, done) in asked.lists().iter().zip(0..) {

@@ -311,7 +311,7 @@ mod tests {
             Attribute::new("a \"b\"", categories(&["", "x\ny", "ü;", "'"])).unwrap().ordinal(),
             Attribute::binned("age", &[18.0, 65.5], categories(&["?"])).unwrap(),
             Attribute::new("region", categories(&["north", "south"])).unwrap().public(),
-            Attribute::new("long", (0..60).map(|i| format!("category {i}")).collect()).unwrap(),
+            Attribute::new("long", (0..60).map(|i| format!("category {i}"))).unwrap(),
         ])
         .unwrap();
         assert_eq!(Schema::from_toml(&to_toml(&schema)), Ok(schema.clone()));

@@ -90,16 +90,16 @@ pub struct CountedPart {
 /// ```
 ///
 /// # Errors
-/// Returns [`StudyError::Needs`] if all respondents collude, or if delta is not above 0 and below one divided by the
+/// Returns [`StudyError::InvalidParameter`] if all respondents collude, or if delta is not above 0 and below one divided by the
 /// number of respondents.
 pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, StudyError> {
     let &ShuffleOptions { respondents, colluding, required, .. } = options;
     if respondents == 0 || colluding >= respondents {
-        return Err(StudyError::Needs("`respondents` must be at least 1, and larger than `colluding`"));
+        return Err(StudyError::InvalidParameter("`respondents` must be at least 1, and larger than `colluding`"));
     }
     let delta = options.delta.unwrap_or_else(|| (1e-6f64).min(0.01 / respondents as f64));
     if !(delta > 0.0 && delta < 1.0 / respondents as f64) {
-        return Err(StudyError::Needs(
+        return Err(StudyError::InvalidParameter(
             "`delta` must be above 0 and below 1 divided by the number of respondents; a larger one would allow \
              publishing somebody's answers",
         ));

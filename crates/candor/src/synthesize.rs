@@ -84,28 +84,50 @@ pub struct Synthesis {
     pub columns: Vec<Vec<u16>>,
 }
 
-impl Choice for Parts {
+/// `None` stands for answers with raked weights ([`synthesize_weighted`]).
+impl Choice for Option<Parts> {
     const PARAMETER: &'static str = "method";
-    const ALL: &'static [(&'static str, Parts, &'static str)] = &[
+    const ALL: &'static [(&'static str, Option<Parts>, &'static str)] = &[
         (
             "tree",
-            Parts::Tree,
-            "Estimated pair tables along a tree of the strongest associations; public attributes \
-                                 are kept",
+            Some(Parts::Tree),
+            "Estimated pair tables along a tree of the strongest associations; public attributes are kept",
+        ),
+        ("entropy", Some(Parts::Entropy), "All estimated pair tables, by maximum entropy; public attributes are kept"),
+        (
+            "clusters",
+            Some(Parts::Clusters),
+            "Estimated table of each block and of the public attributes, independent of each other",
+        ),
+        ("joint", Some(Parts::Joint), "Estimated table of all attributes; for small domains"),
+        ("adjusted", None, "Answers with raked weights; see candor rake"),
+    ];
+}
+
+/// Records that receive raked weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RakedRecords {
+    /// The answers ([`rake`](crate::rake::rake)).
+    #[default]
+    Answers,
+    /// Records drawn from estimated tables ([`weigh`]).
+    Drawn(Parts),
+}
+
+impl Choice for RakedRecords {
+    const PARAMETER: &'static str = "method";
+    const ALL: &'static [(&'static str, RakedRecords, &'static str)] = &[
+        ("answers", RakedRecords::Answers, "The answers themselves, if each is a record"),
+        (
+            "tree",
+            RakedRecords::Drawn(Parts::Tree),
+            "Records drawn from estimated pair tables, as by synthesize `method tree`; works for any plan",
         ),
         (
             "entropy",
-            Parts::Entropy,
-            "All estimated pair tables, by maximum \
-                                                                          entropy; public attributes are \
-                                                                          kept",
+            RakedRecords::Drawn(Parts::Entropy),
+            "Records drawn as by synthesize `method entropy`; works for any plan",
         ),
-        (
-            "clusters",
-            Parts::Clusters,
-            "Estimated table of each block and of the public attributes, independent of each other",
-        ),
-        ("joint", Parts::Joint, "Estimated table of all attributes; for small domains"),
     ];
 }
 
@@ -195,11 +217,11 @@ pub fn synthesize(
     if let Parts::Tree | Parts::Entropy = parts {
         let (pairs, recipe) = recipe(plan, counts, parts, progress)?;
         let columns = recipe.draw(plan.schema(), records, &mut source.stream(0));
-        return Ok(by_recipe(plan, &pairs, &recipe, made(plan, parts.name(), counts.responses(), columns)));
+        return Ok(by_recipe(plan, &pairs, &recipe, made(plan, Some(parts).name(), counts.responses(), columns)));
     }
     let estimated = estimated_tables(plan, tallies).map_err(|error| parts.refuse(plan, error))?;
     let columns = from_tables(plan.schema(), &estimated, records, &mut source.stream(0));
-    Ok(made(plan, parts.name(), counts.responses(), columns))
+    Ok(made(plan, Some(parts).name(), counts.responses(), columns))
 }
 
 /// Estimates two-way tables and chooses how to draw records from them.
@@ -253,10 +275,12 @@ pub fn weigh(
 ) -> Result<(DistinctRecords, Adjustment), StudyError> {
     check_options(&options.stop)?;
     if !options.benchmarks.is_empty() || options.targets != Targets::default() {
-        return Err(StudyError::Needs("`benchmarks` and `targets` require `method answers`"));
+        return Err(StudyError::InvalidParameter("`benchmarks` and `targets` require `method answers`"));
     }
     if !matches!(parts, Parts::Tree | Parts::Entropy) {
-        return Err(StudyError::Needs("the weights must belong to answers, or to records of `method tree` or entropy"));
+        return Err(StudyError::InvalidParameter(
+            "the weights must belong to answers, or to records of `method tree` or entropy",
+        ));
     }
     let records = check_records(counts.responses())?;
     let (_, recipe) = recipe(plan, counts, parts, progress)?;
@@ -265,7 +289,8 @@ pub fn weigh(
     let (distinct, raked) =
         recipe.weigh(plan.schema(), &columns, &options.stop, progress).map_err(AdjustError::from)?;
     let tables = recipe.tables.iter().chain(&recipe.public).map(|part| part.attributes.clone());
-    let mut adjustment = adjustment(plan, parts.name(), &distinct, raked, &tables.collect::<Vec<_>>(), &options.stop);
+    let mut adjustment =
+        adjustment(plan, Some(parts).name(), &distinct, raked, &tables.collect::<Vec<_>>(), &options.stop);
     adjustment.reason = adjustment.reason.map(|_| {
         format!(
             "the records that were drawn lack combinations with small shares: tables of the weights stay up to {:.1e} \

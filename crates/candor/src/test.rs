@@ -19,8 +19,8 @@ pub struct Independence {
     /// Number of responses.
     pub respondents: u64,
     /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub design: Option<String>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none", serialize_with = "crate::old_keys::sampling_note")]
+    pub sampling_note: Option<String>,
     /// Chi-square statistic, corrected for the randomization and, with a sampling design, for its effects (Rao
     /// and Scott).
     pub statistic: f64,
@@ -92,14 +92,14 @@ impl Naive {
 /// Returns the two attributes of a table list that names one pair.
 ///
 /// # Errors
-/// Returns [`StudyError::Needs`] if the list names anything else.
+/// Returns [`StudyError::InvalidParameter`] if the list names anything else.
 pub fn one_pair(asked: &TableList) -> Result<[usize; 2], StudyError> {
     match asked.lists() {
         [table] => match table[..] {
             [a, b] => Ok([a, b]),
-            _ => Err(StudyError::Needs("`independence` requires two attributes, such as a,b")),
+            _ => Err(StudyError::InvalidParameter("`independence` requires two attributes, such as a,b")),
         },
-        _ => Err(StudyError::Needs("`independence` requires one pair of attributes, such as a,b")),
+        _ => Err(StudyError::InvalidParameter("`independence` requires one pair of attributes, such as a,b")),
     }
 }
 
@@ -159,7 +159,7 @@ pub fn test_groups_with_progress(
         match test_counted(plan, (tallies, counts.rows(key)), pair, confidence, |_| Ok(())) {
             Ok(test) => Ok(GroupTest {
                 group,
-                test: Some(Independence { design: counts.design().map(str::to_owned), ..test }),
+                test: Some(Independence { sampling_note: counts.design().map(str::to_owned), ..test }),
                 reason: None,
             }),
             Err(StudyError::Estimate(error)) => Ok(GroupTest { group, test: None, reason: Some(error.to_string()) }),
@@ -209,7 +209,7 @@ pub fn test_with_progress(
     let tallies = counts.groups().get(&Vec::new()).map_or(&[][..], |tallies| tallies);
     let goes_on = |done| progress.report(Progress::new("steps of the test", done, Some(STEPS)));
     let test = test_counted(plan, (tallies, counts.responses()), pair, confidence, goes_on)?;
-    Ok(Independence { design: counts.design().map(str::to_owned), ..test })
+    Ok(Independence { sampling_note: counts.design().map(str::to_owned), ..test })
 }
 
 /// Steps for `progress`: the test, the estimate of V, and the merging of categories.
@@ -242,7 +242,7 @@ fn test_counted(
     let merged = merged.collect::<Result<Vec<_>, EstimateError>>()?.into_iter().flatten().collect();
     Ok(Independence {
         respondents,
-        design: None,
+        sampling_note: None,
         statistic,
         degrees,
         p_value,

@@ -196,7 +196,7 @@ fn described(epsilon: f64, design: &Design, options: &TradeOffOptions) -> Result
         })
         .collect();
     let most_told = guessing.iter().max_by(|a, b| a.worst.total_cmp(&b.worst)).cloned();
-    let most_told = most_told.ok_or(StudyError::Needs("there is no randomized attribute"))?;
+    let most_told = most_told.ok_or(StudyError::InvalidParameter("there is no randomized attribute"))?;
     let tables: Vec<TableMargin> = design.expected.iter().map(table).collect();
     let mut margins: Vec<f64> = tables.iter().filter_map(|table| table.margin).collect();
     margins.sort_by(f64::total_cmp);

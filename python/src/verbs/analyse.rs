@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use candor::associations::associations;
+use candor::associations::{self, MeasuredAssociations, Protocol, associations};
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Counts, Provenance};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::EstimateOptions;
-use candor::learn::{self, Learned, Protocol};
 use candor::locale::{Language, OwnTexts};
 use candor::power::{Alternative, PowerOptions, powers};
 use candor::query::{QueryOptions, ShareQuery, query_groups_with_progress, query_with_progress};
@@ -173,12 +172,12 @@ pub fn cluster_records(
     let learned = run(py, progress, |progress| {
         let records = Records { schema, inputs };
         let Some(source) = &source else {
-            let counted = records.count(&learn::pair_tables(schema)?, progress)?;
-            return Ok(learn::from_truth(schema, &counted, measure)?);
+            let counted = records.count(&associations::pair_tables(schema)?, progress)?;
+            return Ok(associations::from_truth(schema, &counted, measure)?);
         };
         let columns = records.read()?;
         let parties = Parties { schema, columns: &columns, collectors: collectors.unwrap_or(COLLECTORS) };
-        Ok(learn::from_parties(&parties, epsilon, measure, source)?)
+        Ok(associations::from_parties(&parties, epsilon, measure, source)?)
     })?;
     clustered(schema, &learned, limits, source.as_ref().and_then(Source::seed))
 }
@@ -214,9 +213,9 @@ pub fn cluster_responses(
     let attenuated = options.or("uncorrected", false)?;
     options.finish()?;
     let (learned, mut told) = run(py, progress, |progress| {
-        let tables = learn::response_tables(plan.0.schema())?;
+        let tables = associations::response_tables(plan.0.schema())?;
         let counts = responses.counts(&plan.0, &tables, CountOptions::default(), progress)?;
-        Ok((learn::from_responses(&plan.0, &counts, measure, attenuated)?, notes(&counts)))
+        Ok((associations::from_responses(&plan.0, &counts, measure, attenuated)?, notes(&counts)))
     })?;
     let (clusters, summary, more) = clustered(plan.0.schema(), &learned, limits, None)?;
     told.extend(more);
@@ -225,10 +224,7 @@ pub fn cluster_responses(
 
 /// How pairs are measured; `None` as suits each.
 pub(super) fn measure(options: &mut Options) -> Result<Option<Measure>, Failure> {
-    match options.take::<String>(Measure::PARAMETER)?.as_deref() {
-        None | Some("auto") => Ok(None),
-        Some(name) => Ok(Some(Measure::of_name(name)?)),
-    }
+    options.choice(None)
 }
 
 pub(super) fn limits(options: &mut Options) -> Result<Limits, Failure> {
@@ -240,7 +236,7 @@ pub(super) fn limits(options: &mut Options) -> Result<Limits, Failure> {
 
 fn clustered(
     schema: &candor_base::schema::Schema,
-    learned: &Learned,
+    learned: &MeasuredAssociations,
     limits: Limits,
     seed: Option<u64>,
 ) -> PyResult<(String, String, Vec<String>)> {

@@ -99,7 +99,7 @@ pub fn comply_with(
     };
     let default = ComplianceOptions::default();
     let asked = ComplianceOptions::default()
-        .says(says.as_deref())
+        .self_protective(says.as_deref())
         .anchor(anchor)
         .ignoring(options.or("noncompliance", default.ignoring)?)
         .alpha(options.or("alpha", default.alpha)?)

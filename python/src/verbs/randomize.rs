@@ -1,7 +1,7 @@
 //! Plan and tables -> responses.
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use candor::randomize::{self as study, OneByOne, RandomizeOptions};
+use candor::randomize::{self as study, RecordRandomizer, RandomizeOptions};
 use candor_base::randomness::Source;
 use candor_tables::TableError;
 use candor_tables::output::{Existing, Target};
@@ -125,7 +125,7 @@ pub fn randomize_one(plan: &Plan, record: &str, options: &str) -> PyResult<Strin
     let source = randomness(&mut options)?;
     options.finish()?;
     let fields = serde_json::from_str(record).map_err(parameter)?;
-    OneByOne::new(&plan.0).answer(&fields, &mut source.stream(0)).map_err(CategoryError::new_err)
+    RecordRandomizer::new(&plan.0).answer(&fields, &mut source.stream(0)).map_err(|error| CategoryError::new_err(error.to_string()))
 }
 
 /// What is to be said before anybody answers under a plan that has no epsilon.

@@ -2,13 +2,12 @@
 
 use candor::choice::Choice;
 use candor::counts::{CountOptions, Provenance};
-use candor::rake::{Adjustment, DistinctRecords, KnownShare, Options as Stop, RakeOptions, Targets, margins, rake};
-use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables, weigh};
+use candor::rake::{Adjustment, DistinctRecords, Options as Stop, RakeOptions, Targets, margins, rake};
+use candor::synthesize::{Parts, RakedRecords, Synthesis, synthesize, synthesize_weighted, tables, weigh};
 use candor_base::randomness::Source;
 use candor_runtime::progress::ProgressSink;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::existing::check_records;
-use candor_tables::margins::MarginRow;
 use candor_tables::output::{Existing, Target};
 use candor_tables::records::{synthetic_batches, weighted_batches, write_synthetic, write_weighted};
 use pyo3::prelude::*;
@@ -38,9 +37,8 @@ impl Asked {
         let default = Stop::default();
         let tolerance = options.or("tolerance", default.tolerance)?;
         let stop = default.tolerance(tolerance).max_iterations(options.or("max_iterations", default.max_iterations)?);
-        let known = |MarginRow { attribute, category, share }| KnownShare { attribute, category, share };
         let given = options.take::<Value>("benchmarks")?.map(known_margins).transpose()?;
-        let known: Vec<KnownShare> = given.unwrap_or_default().into_iter().map(known).collect();
+        let known = given.unwrap_or_default();
         let targets = options.choice(Targets::default())?;
         let raking = RakeOptions::default().benchmarks(known).targets(targets).stop(stop);
         Ok(Asked { margins: options.take("margins")?, raking })
@@ -72,13 +70,10 @@ pub fn adjust_weights(
 ) -> PyResult<Made> {
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
-    let method: Option<String> = options.take("method")?;
-    let parts = method
-        .as_deref()
-        .filter(|method| *method != "answers")
-        .map(Parts::of_name)
-        .transpose()
-        .map_err(Failure::from)?;
+    let parts = match options.choice(RakedRecords::default())? {
+        RakedRecords::Answers => None,
+        RakedRecords::Drawn(parts) => Some(parts),
+    };
     let asked = Asked::take(&mut options)?;
     if parts.is_some() && asked.margins.is_some() {
         return Err(parameter("`margins` requires `method answers`").into());
@@ -122,10 +117,9 @@ pub fn synthesize_records(
 ) -> PyResult<Made> {
     let mut options = Options::read(options)?;
     let responses = Responses::given(given, &mut options)?;
-    let method: Option<String> = options.take("method")?;
+    let parts = options.choice(Some(Parts::default()))?;
     let (number, seed): (Option<u64>, Option<u64>) = (options.take("records")?, options.take("seed")?);
-    let weighted = method.as_deref() == Some("adjusted");
-    let asked = if weighted { Some(Asked::take(&mut options)?) } else { None };
+    let asked = if parts.is_none() { Some(Asked::take(&mut options)?) } else { None };
     let target = output.as_deref().map(Target::new);
     let format = target.as_ref().map(|target| format(target, &mut options)).transpose()?;
     let existing = place(target.as_ref(), &mut options)?;
@@ -145,7 +139,7 @@ pub fn synthesize_records(
                 (synthesize_weighted(&plan.0, &records, &adjustment, number, &source)?, told)
             }
             None => {
-                let parts = method.as_deref().map_or(Ok(Parts::default()), Parts::of_name)?;
+                let parts = parts.unwrap_or_default();
                 let counts = responses.counts(&plan.0, &tables(&plan.0, parts)?, CountOptions::default(), progress)?;
                 (synthesize(&plan.0, &counts, parts, number, &source, progress)?, notes(&counts))
             }

@@ -45,6 +45,17 @@ impl Targets {
     }
 }
 
+/// Known share of the population (a benchmark), by names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownShare {
+    /// Name of the attribute.
+    pub attribute: String,
+    /// Label of the category.
+    pub category: String,
+    /// Number of people or share; at least 0.
+    pub share: f64,
+}
+
 /// One-way margin that is known for the population.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownMargin {

@@ -1,6 +1,6 @@
 //! Groups associated attributes into clusters (Domingo-Ferrer and Soria-Comas 2020, Algorithm 1).
 
-use super::Dependence;
+use super::Association;
 
 /// Limits of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,16 +71,16 @@ pub struct Clustering {
 /// count as independent. The cost is `k^3` for `k` attributes, if few mergers are rejected.
 ///
 /// ```
-/// use candor_analysis::association::{Dependence, Limits, Measure, cluster};
+/// use candor_analysis::association::{Association, Limits, Measure, cluster};
 ///
 /// let dependence = |a, b, value| {
-///     Dependence { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
+///     Association { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
 /// };
 /// let dependences = [dependence(0, 1, 0.7), dependence(1, 2, 0.5), dependence(0, 2, 0.1)];
 /// let found = cluster(&[(0, 4), (1, 3), (2, 5)], &dependences, Limits::default().cells(20));
 /// assert_eq!(found.clusters, [vec![0, 1], vec![2]]); // with the third there would be 60 combinations
 /// ```
-pub fn cluster(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Clustering {
+pub fn cluster(attributes: &[(usize, usize)], dependences: &[Association], limits: Limits) -> Clustering {
     let mut clusters: Vec<(Vec<usize>, u64)> =
         attributes.iter().map(|&(attribute, categories)| (vec![attribute], categories as u64)).collect();
     // Each pair is considered once, in decreasing order: clusters that were too large for a merger can only have
@@ -133,12 +133,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn dependence([a, b]: [usize; 2], value: f64) -> Dependence {
-        Dependence { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
+    fn dependence([a, b]: [usize; 2], value: f64) -> Association {
+        Association { attributes: [a, b], measure: Measure::CramersV, value, standard_error: None }
     }
 
     /// Algorithm 1 as printed: the associations of all pairs of clusters are listed again after every merger.
-    fn as_printed(attributes: &[(usize, usize)], dependences: &[Dependence], limits: Limits) -> Vec<Vec<usize>> {
+    fn as_printed(attributes: &[(usize, usize)], dependences: &[Association], limits: Limits) -> Vec<Vec<usize>> {
         let mut clusters: Vec<Vec<usize>> = attributes.iter().map(|&(a, _)| vec![a]).collect();
         let size = |a: usize| attributes.iter().find(|(b, _)| *b == a).unwrap().1 as u64;
         'again: loop {
@@ -189,7 +189,7 @@ mod tests {
             let attributes: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
             let pairs = (0..sizes.len()).flat_map(|b| (0..b).map(move |a| [a, b]));
             // Few distinct values, so that there are ties.
-            let dependences: Vec<Dependence> =
+            let dependences: Vec<Association> =
                 pairs.zip(&values).map(|(pair, &value)| dependence(pair, f64::from(value) / 5.0)).collect();
             let limits = Limits::default().cells(cells).dependence(f64::from(least) / 5.0);
             let found = cluster(&attributes, &dependences, limits);
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn sizes_do_not_overflow() {
         let attributes: Vec<(usize, usize)> = (0..40).map(|a| (a, 65_535)).collect();
-        let dependences: Vec<Dependence> = (1..40).map(|b| dependence([0, b], 0.9)).collect();
+        let dependences: Vec<Association> = (1..40).map(|b| dependence([0, b], 0.9)).collect();
         let found = cluster(&attributes, &dependences, Limits::default().cells(u64::MAX).dependence(0.0));
         assert!(found.steps.iter().any(|step| step.cells == u64::MAX));
         assert_eq!(cluster(&[], &[], Limits::default().cells(9).dependence(0.0)).clusters, Vec::<Vec<usize>>::new());

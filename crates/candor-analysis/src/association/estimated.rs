@@ -9,7 +9,7 @@ use candor_base::plan::Plan;
 use nalgebra::{DMatrix, DVector};
 
 use super::measure::TwoWay;
-use super::{Dependence, Measure};
+use super::{Association, Measure};
 use crate::estimate::simplex::project;
 use crate::estimate::{Deviations, Estimate, EstimateError, TableEstimator, Target};
 use crate::tally::{CountAxis, TableCounts};
@@ -49,9 +49,10 @@ pub fn estimated(
     one_way: [&TableCounts; 2],
     pair: &TableCounts,
     measure: Measure,
-) -> Result<Dependence, EstimateError> {
+) -> Result<Association, EstimateError> {
     let pair = Pair::new(plan, one_way, pair, measure)?;
-    let dependence = |value, standard_error| Dependence { attributes: pair.attributes, measure, value, standard_error };
+    let dependence =
+        |value, standard_error| Association { attributes: pair.attributes, measure, value, standard_error };
     let [rows, columns] = [pair.margins[0].groups(), pair.margins[1].groups()];
     if rows < 2 || columns < 2 {
         // All but one of the categories are too rare to be distinguished.
@@ -196,7 +197,7 @@ impl<'a> Pair<'a> {
 ///
 /// # Panics
 /// Panics if the counts are not those of a two-way table.
-pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Dependence> {
+pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Association> {
     let layout = pair.layout();
     let &[a, b] = &layout.attributes[..] else { panic!("a table of two attributes") };
     let sizes: Vec<usize> = layout
@@ -217,7 +218,7 @@ pub fn attenuated(pair: &TableCounts, measure: Measure) -> Option<Dependence> {
         counts.iter_mut().zip(&group.counts).for_each(|(sum, count)| *sum += count);
     }
     let value = measure.of_table(rows, columns, &counts);
-    Some(Dependence { attributes: [a, b], measure, value, standard_error: None })
+    Some(Association { attributes: [a, b], measure, value, standard_error: None })
 }
 
 /// The estimated one-way table of an attribute, with rare categories merged.

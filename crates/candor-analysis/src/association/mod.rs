@@ -1,6 +1,6 @@
 //! Associations of attributes, and clusters of associated ones (Domingo-Ferrer and Soria-Comas 2020, section 4).
 //!
-//! An association (`Dependence`) is a number from 0 (independent) to 1 (one attribute determines the other); a
+//! An association (`Association`) is a number from 0 (independent) to 1 (one attribute determines the other); a
 //! covariance can be larger. It is measured in a table of true records ([`Measure::of_table`]), or estimated from
 //! randomized responses, so that nobody discloses anything ([`estimated`]). The table is then estimated without bias
 //! before it is measured. Section 4.1 of the paper measures the answers themselves. That attenuates associations
@@ -18,7 +18,7 @@ pub use estimated::{attenuated, estimated, merged};
 pub use measure::Measure;
 pub(crate) use measure::information;
 pub use pair_tables::{Contradiction, PairTables, ProtocolError};
-pub use protocols::{Learned, Parties};
+pub use protocols::{Parties, ProtocolResult};
 
 use candor_base::schema::Schema;
 
@@ -37,19 +37,19 @@ pub fn counted<'a>(
     schema: &Schema,
     counts: impl IntoIterator<Item = ([usize; 2], &'a [u64])>,
     measure: impl Fn([usize; 2]) -> Measure,
-) -> Vec<Dependence> {
+) -> Vec<Association> {
     let one = |(attributes, counts): ([usize; 2], &'a [u64])| {
         let [rows, columns] = attributes.map(|attribute| schema.size(attribute));
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
         let measure = measure(attributes);
-        Dependence { attributes, measure, value: measure.of_table(rows, columns, &counts), standard_error: None }
+        Association { attributes, measure, value: measure.of_table(rows, columns, &counts), standard_error: None }
     };
     counts.into_iter().map(one).collect()
 }
 
 /// Association of two attributes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dependence {
+pub struct Association {
     /// Positions of the attributes in the schema.
     pub attributes: [usize; 2],
     /// Measure of association.

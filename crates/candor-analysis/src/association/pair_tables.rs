@@ -13,9 +13,9 @@ use candor_base::schema::Schema;
 use candor_bulk::Randomizer;
 use candor_secure_sum::Fault;
 
-use super::{Dependence, Measure, estimated};
+use super::{Association, Measure, estimated};
 use crate::estimate::{EstimateError, MAX_DENSE, TableEstimator, Target};
-use crate::tally::{Codes, CountLayout, Group, TableCounts, answer_codes};
+use crate::tally::{ChannelCounts, Codes, CountLayout, TableCounts, answer_codes};
 
 /// First random stream for pairs; the streams of a secure sum are numbered by party and come before.
 const FIRST_STREAM: u64 = 1 << 32;
@@ -221,13 +221,13 @@ impl<'a> PairTables<'a> {
     ///
     /// # Panics
     /// Panics as [`PairTables::tables`] does.
-    pub fn dependences(&self, totals: &[u64]) -> Result<Vec<Dependence>, ProtocolError> {
+    pub fn dependences(&self, totals: &[u64]) -> Result<Vec<Association>, ProtocolError> {
         let tables = self.tables(totals);
         if self.plans.is_empty() {
             let exact = |(&(attributes, table), &(_, measure)): (&Totals<'_>, &([usize; 2], Measure))| {
                 let [rows, columns] = attributes.map(|attribute| self.schema.size(attribute));
                 let value = measure.of_table(rows, columns, &floats(table));
-                Dependence { attributes, measure, value, standard_error: None }
+                Association { attributes, measure, value, standard_error: None }
             };
             return Ok(tables.iter().zip(&self.measured).map(exact).collect());
         }
@@ -237,14 +237,14 @@ impl<'a> PairTables<'a> {
         {
             let tally = |cells: Vec<f64>, of: &[usize]| {
                 let total = cells.iter().sum();
-                let group = Group { total, squares: total, counts: cells, square_counts: Vec::new() };
+                let group = ChannelCounts { total, squares: total, counts: cells, square_counts: Vec::new() };
                 TableCounts::from_groups(plan, CountLayout::new(plan, of), BTreeMap::from([(Vec::new(), group)]))
             };
             let [rows, columns] =
                 self.margins(attributes, table).map(|margin| margin.into_iter().map(|n| n as f64).collect());
             let one_way = [tally(rows, &[0]), tally(columns, &[1])];
             let found = estimated(plan, [&one_way[0], &one_way[1]], &tally(floats(table), &[0, 1]), measure)?;
-            dependences.push(Dependence { attributes, ..found });
+            dependences.push(Association { attributes, ..found });
         }
         Ok(dependences)
     }

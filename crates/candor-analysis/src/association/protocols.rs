@@ -9,7 +9,7 @@ use candor_secure_sum::{self, Fault, Session, Transcript};
 use rand_core::Rng;
 
 use super::pair_tables::{PairTables, ProtocolError};
-use super::{Dependence, Measure};
+use super::{Association, Measure};
 
 /// Records of all parties, with a column of codes for each attribute. Each party knows only its own row.
 #[derive(Clone, Copy)]
@@ -23,9 +23,9 @@ pub struct Parties<'a> {
 }
 
 /// Result of a protocol.
-pub struct Learned {
+pub struct ProtocolResult {
     /// Requested associations, in order.
-    pub dependences: Vec<Dependence>,
+    pub dependences: Vec<Association>,
     /// Epsilon of a party's record by sequential composition.
     ///
     /// `None` if the totals of true values are published, which does not protect people with rare values.
@@ -45,7 +45,11 @@ impl Parties<'_> {
     ///
     /// # Panics
     /// Panics if the columns do not match the schema.
-    pub fn secure_sum(&self, pairs: &[([usize; 2], Measure)], source: &Source) -> Result<Learned, ProtocolError> {
+    pub fn secure_sum(
+        &self,
+        pairs: &[([usize; 2], Measure)],
+        source: &Source,
+    ) -> Result<ProtocolResult, ProtocolError> {
         self.learn(pairs, &PairTables::exact(self.schema, pairs), source)
     }
 
@@ -64,7 +68,7 @@ impl Parties<'_> {
         pairs: &[([usize; 2], Measure)],
         epsilon: f64,
         source: &Source,
-    ) -> Result<Learned, ProtocolError> {
+    ) -> Result<ProtocolResult, ProtocolError> {
         self.learn(pairs, &PairTables::randomized(self.schema, pairs, epsilon)?, source)
     }
 
@@ -74,12 +78,12 @@ impl Parties<'_> {
         pairs: &[([usize; 2], Measure)],
         tables: &PairTables<'_>,
         source: &Source,
-    ) -> Result<Learned, ProtocolError> {
+    ) -> Result<ProtocolResult, ProtocolError> {
         let reports = tables.reports(self.columns, source)?;
         let columns: Vec<[&[u16]; 2]> = reports.iter().map(|[a, b]| [&a[..], &b[..]]).collect();
         let transcript = self.add_up(pairs, &columns, source)?;
         let dependences = tables.dependences(transcript.totals())?;
-        Ok(Learned { dependences, epsilon: tables.epsilon(), transcript })
+        Ok(ProtocolResult { dependences, epsilon: tables.epsilon(), transcript })
     }
 
     fn sizes(&self, attributes: [usize; 2]) -> [usize; 2] {

@@ -8,7 +8,7 @@ use nalgebra::DVector;
 
 use super::Lottery;
 use crate::estimate::{TableEstimator, Target};
-use crate::tally::{CountAxis, CountLayout, Group, TableCounts};
+use crate::tally::{ChannelCounts, CountAxis, CountLayout, TableCounts};
 
 /// Estimated share of respondents who do not answer at random.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,12 +86,12 @@ impl Anchored<'_> {
     ///
     /// An estimate is a sum over responses, so it changes by what these add beyond their part of the mean.
     fn with(&self, plan: &Plan, part: &Counts) -> TableCounts {
-        let group = |(key, group): (&Vec<u16>, &Group)| {
+        let group = |(key, group): (&Vec<u16>, &ChannelCounts)| {
             let own = part.get(key).map_or(&[][..], Vec::as_slice);
             let left = 1.0 - own.iter().sum::<f64>() / group.total;
             let count = |(cell, count): (usize, &f64)| count * left + own.get(cell).unwrap_or(&0.0);
             let counts = group.counts.iter().enumerate().map(count).collect();
-            (key.clone(), Group { counts, ..group.clone() })
+            (key.clone(), ChannelCounts { counts, ..group.clone() })
         };
         let groups = self.question.groups().iter().map(group).collect();
         TableCounts::from_groups(plan, self.question.layout().clone(), groups)

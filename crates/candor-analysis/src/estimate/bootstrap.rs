@@ -6,7 +6,7 @@ use rand_distr::{Binomial, Distribution};
 
 use super::structure::Structure;
 use super::{EstimateError, Options, TableEstimator, Target};
-use crate::tally::{Group, TableCounts};
+use crate::tally::{ChannelCounts, TableCounts};
 
 /// Number of resampled surveys.
 const REPLICATES: usize = 1000;
@@ -74,7 +74,7 @@ impl TableEstimator<'_> {
 }
 
 /// Draws multinomial counts with the observed shares, as a sequence of binomials.
-fn resample(group: &Group, rng: &mut chacha20::ChaCha12Rng) -> Vec<f64> {
+fn resample(group: &ChannelCounts, rng: &mut chacha20::ChaCha12Rng) -> Vec<f64> {
     let (mut left, mut mass) = (group.total as u64, group.total);
     let mut draw = |count: f64| {
         let share = if mass > 0.0 { (count / mass).clamp(0.0, 1.0) } else { 0.0 };

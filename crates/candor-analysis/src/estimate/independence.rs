@@ -13,7 +13,7 @@ use super::inclusion::{self, MAX_DENSE};
 use super::moments::smoothed;
 use super::simplex::project;
 use super::{Estimate, EstimateError, GroupLaw, Interval, TableEstimator, Target};
-use crate::tally::{Group, TableCounts};
+use crate::tally::{ChannelCounts, TableCounts};
 
 /// A chi-square test.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -194,7 +194,7 @@ impl TableEstimator<'_> {
     /// the order of the table.
     pub(super) fn covariance(
         &self,
-        groups: &[(GroupLaw, &Group)],
+        groups: &[(GroupLaw, &ChannelCounts)],
         shares: &[f64],
     ) -> Result<DMatrix<f64>, EstimateError> {
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
@@ -277,12 +277,12 @@ impl TableEstimator<'_> {
     }
 
     /// Returns Pearson's test of the reported answers.
-    fn naive(&self, groups: &[(GroupLaw, &Group)], r: usize, c: usize) -> Option<ChiSquareTest> {
+    fn naive(&self, groups: &[(GroupLaw, &ChannelCounts)], r: usize, c: usize) -> Option<ChiSquareTest> {
         if !self.matrices.is_empty() || !groups.iter().all(|(law, _)| self.answers_are_categories(law)) {
             return None;
         }
         // Weights are scaled to Kish's effective sample size.
-        let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+        let sum = |of: fn(&ChannelCounts) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
         let scale = sum(|group| group.total) / sum(|group| group.squares);
         let mut counts = vec![0.0; r * c];
         for (_, group) in groups {

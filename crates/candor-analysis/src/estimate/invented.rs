@@ -137,7 +137,7 @@ fn p_value(classes: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tally::{CountLayout, Group};
+    use crate::tally::{ChannelCounts, CountLayout};
     use candor_base::channel::{Axis, Pattern};
     use candor_base::plan::Block;
     use candor_base::schema::Schema;
@@ -172,7 +172,8 @@ mod tests {
         let block = Block::lottery(vec![0], vec![(1, channel(1.0)), (3, channel(2.0))]);
         let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![block]).unwrap();
         let p_value = |first: f64, second: f64| {
-            let group = |n: f64| Group { total: n, squares: n, counts: vec![n / 2.0; 2], square_counts: Vec::new() };
+            let group =
+                |n: f64| ChannelCounts { total: n, squares: n, counts: vec![n / 2.0; 2], square_counts: Vec::new() };
             let groups = BTreeMap::from([(vec![0], group(first)), (vec![1], group(second))]);
             let tally = TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
             channel_law(&plan, &[tally]).unwrap()

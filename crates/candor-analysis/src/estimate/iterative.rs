@@ -9,7 +9,7 @@ use super::likelihood::{MIN_PROBABILITY, proper};
 use super::sets;
 use super::{EstimateError, GroupLaw, TableEstimator};
 use crate::structural_zeros::possible;
-use crate::tally::{Group, TableCounts};
+use crate::tally::{ChannelCounts, TableCounts};
 
 /// Result of the iteration.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl TableEstimator<'_> {
     }
 
     /// Checks that no answer is impossible under every true value, by its probability in a uniform population.
-    fn check_possible(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
+    fn check_possible(&self, groups: &[(GroupLaw, &ChannelCounts)]) -> Result<(), EstimateError> {
         const ROUNDING: f64 = 1e-14;
         let uniform = self.forward(&vec![1.0 / self.cells() as f64; self.cells()]);
         for (law, group) in groups {
@@ -85,7 +85,7 @@ impl TableEstimator<'_> {
     }
 
     /// Returns the updated shares, and the log-likelihood per response before the update.
-    fn update(&self, groups: &[(GroupLaw, &Group)], total: f64, shares: &[f64]) -> (Vec<f64>, f64) {
+    fn update(&self, groups: &[(GroupLaw, &ChannelCounts)], total: f64, shares: &[f64]) -> (Vec<f64>, f64) {
         let mut next = vec![0.0; shares.len()];
         let mut likelihood = 0.0;
         for (law, group) in groups {
@@ -178,7 +178,7 @@ mod tests {
 
     fn counted(estimator: &TableEstimator<'_>, counts: Vec<f64>) -> TableCounts {
         let total = counts.iter().sum();
-        let group = Group { total, squares: total, counts, square_counts: Vec::new() };
+        let group = ChannelCounts { total, squares: total, counts, square_counts: Vec::new() };
         TableCounts::from_groups(estimator.plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]))
     }
 
@@ -191,7 +191,8 @@ mod tests {
         let plan = Plan::new(Schema::with_sizes(&[3]).unwrap(), vec![Block::new(vec![0], matrix)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         let tally = counted(&estimator, vec![470.0, 380.0, 150.0]);
-        let groups: Vec<(GroupLaw, &Group)> = tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
+        let groups: Vec<(GroupLaw, &ChannelCounts)> =
+            tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
         let mut shares = vec![1.0 / 3.0; 3];
         for step in 1..=10 {
             shares = estimator.update(&groups, 1000.0, &shares).0;
@@ -213,7 +214,8 @@ mod tests {
         let plan = Plan::new(Schema::with_sizes(&[50]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         let tally = counted(&estimator, (0..50).map(|c| 2000.0 + f64::from(c * c % 37) * 10.0).collect());
-        let groups: Vec<(GroupLaw, &Group)> = tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
+        let groups: Vec<(GroupLaw, &ChannelCounts)> =
+            tally.groups().iter().map(|(t, g)| (estimator.law(t), g)).collect();
         let fast = estimator.iterate(&tally, 1e-12, 1_000_000).unwrap();
         let (mut shares, mut plain) = (vec![1.0 / 50.0; 50], 0);
         loop {

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
-use crate::tally::{Group, TableCounts};
+use crate::tally::{ChannelCounts, TableCounts};
 
 /// An estimated linear combination of shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +59,7 @@ impl TableEstimator<'_> {
             Target::Population => 0.0,
             Target::Table => {
                 let squares: Vec<f64> = coefficients.iter().map(|g| g * g).collect();
-                let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+                let sum = |of: fn(&ChannelCounts) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
                 let per_response = sum(|group| group.squares) / sum(|group| group.total).powi(2);
                 per_response * (dot(&squares, &estimate.shares) - value * value).max(0.0)
             }
@@ -71,7 +71,7 @@ impl TableEstimator<'_> {
     ///
     /// If the estimate is out of range, the variance is at least that of the closest distribution, as for single
     /// cells.
-    fn linear_variance(&self, groups: &[(GroupLaw, &Group)], shares: &[f64], coefficients: &[f64]) -> f64 {
+    fn linear_variance(&self, groups: &[(GroupLaw, &ChannelCounts)], shares: &[f64], coefficients: &[f64]) -> f64 {
         let weights = self
             .component_weights(groups.iter().map(|(law, group)| (law, group.total)))
             .expect("the table was estimated");

@@ -51,7 +51,7 @@ pub use together::{analyse, analyse_all, analyse_all_with_progress};
 use candor_base::plan::Plan;
 use candor_base::shape::Shape;
 
-use crate::tally::{CountAxis, CountLayout, Group, TableCounts};
+use crate::tally::{ChannelCounts, CountAxis, CountLayout, TableCounts};
 use components::{coefficients, join, pattern_function, scale, split};
 use law::{BlockLaws, GroupLaw};
 use matrix::MatrixAxis;
@@ -61,7 +61,7 @@ use strips::second_moment;
 const NO_INFORMATION: f64 = 1e-9;
 
 /// Groups of responses with their laws, the weights of components in each, and the shares in the internal order.
-type Weighed<'t> = (Vec<(GroupLaw, &'t Group)>, Vec<Vec<f64>>, Vec<f64>);
+type Weighed<'t> = (Vec<(GroupLaw, &'t ChannelCounts)>, Vec<Vec<f64>>, Vec<f64>);
 
 /// Estimator of a table of a plan.
 pub struct TableEstimator<'a> {
@@ -197,7 +197,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// Returns the groups of responses, each with its law.
-    fn group_laws<'t>(&self, tally: &'t TableCounts) -> Vec<(GroupLaw, &'t Group)> {
+    fn group_laws<'t>(&self, tally: &'t TableCounts) -> Vec<(GroupLaw, &'t ChannelCounts)> {
         tally.groups().iter().map(|(tags, group)| (self.law(tags), group)).collect()
     }
 
@@ -282,7 +282,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// Checks that the counts determine the likelihood of the table.
-    fn check_likelihood(&self, groups: &[(GroupLaw, &Group)]) -> Result<(), EstimateError> {
+    fn check_likelihood(&self, groups: &[(GroupLaw, &ChannelCounts)]) -> Result<(), EstimateError> {
         if groups.iter().any(|(law, _)| law.has_strips()) {
             return Err(EstimateError::NoLikelihood(
                 "some of its responses answer with cells of one table (strips), whose likelihood does not follow from \
@@ -341,7 +341,7 @@ impl<'a> TableEstimator<'a> {
     /// least that of the closest distribution.
     fn variances(
         &self,
-        groups: &[(GroupLaw, &Group)],
+        groups: &[(GroupLaw, &ChannelCounts)],
         weights: &[Vec<f64>],
         shares: &[f64],
         target: Target,
@@ -374,7 +374,7 @@ impl<'a> TableEstimator<'a> {
             variances.iter_mut().zip(spread).for_each(|(variance, spread)| *variance += per_response * spread);
         }
         if target == Target::Table {
-            let sum = |of: fn(&Group) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
+            let sum = |of: fn(&ChannelCounts) -> f64| groups.iter().map(|(_, group)| of(group)).sum::<f64>();
             let per_response = sum(|group| group.squares) / sum(|group| group.total).powi(2);
             for (variance, share) in variances.iter_mut().zip(shares) {
                 *variance -= per_response * (share * (1.0 - share)).max(0.0);
@@ -384,7 +384,7 @@ impl<'a> TableEstimator<'a> {
     }
 
     /// Returns the shares of answers for the moments, and those by squared weights if responses have weights.
-    fn answer_shares(&self, group: &Group, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Option<Vec<f64>>) {
+    fn answer_shares(&self, group: &ChannelCounts, law: &GroupLaw, shares: &[f64]) -> (Vec<f64>, Option<Vec<f64>>) {
         let observed = || self.frequencies(law, &group.counts, group.total);
         match (group.square_counts.is_empty(), self.matrices.is_empty()) {
             (true, true) => (self.expected(shares, law), None),

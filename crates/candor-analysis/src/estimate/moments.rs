@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::matrix::MatrixAxis;
 use super::scatter::Scatter;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target, simplex};
-use crate::tally::{Group, TableCounts};
+use crate::tally::{ChannelCounts, TableCounts};
 
 /// Number of pseudo-respondents that are added to the responses for computing variances.
 ///
@@ -119,7 +119,7 @@ impl TableEstimator<'_> {
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
         let held = self.held_order(shares);
         let whole = self.matrices.iter().all(MatrixAxis::is_whole);
-        let one = |((law, group), weights): ((GroupLaw, &Group), &Vec<f64>)| AnswerGroup {
+        let one = |((law, group), weights): ((GroupLaw, &ChannelCounts), &Vec<f64>)| AnswerGroup {
             answers: match whole {
                 true => self.expected(&self.forward(&held), &law),
                 false => self.frequencies(&law, &group.counts, group.total),

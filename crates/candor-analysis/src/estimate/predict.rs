@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::binomial::bounds;
 use super::matrix::MatrixAxis;
 use super::{Estimate, EstimateError, GroupLaw, TableEstimator, Target};
-use crate::tally::Group;
+use crate::tally::ChannelCounts;
 
 /// Maximum number of cells of tables with matrices whose worst case is computed, one true cell at a time.
 const MAX_TRUTHS: usize = 4096;
@@ -18,7 +18,7 @@ impl TableEstimator<'_> {
     /// # Errors
     /// Returns [`EstimateError`] if the table is not identifiable.
     pub fn predict(&self, respondents: f64, target: Target) -> Result<Estimate, EstimateError> {
-        let groups: Vec<(GroupLaw, Group)> = self
+        let groups: Vec<(GroupLaw, ChannelCounts)> = self
             .draws()
             .into_iter()
             .map(|(law, p)| {
@@ -30,10 +30,10 @@ impl TableEstimator<'_> {
                 }
                 let attribute_cells: usize = self.dims[..self.attributes.len()].iter().product();
                 let counts = counts.repeat(attribute_cells);
-                (law, Group { total, squares: total, counts, square_counts: Vec::new() })
+                (law, ChannelCounts { total, squares: total, counts, square_counts: Vec::new() })
             })
             .collect();
-        let groups: Vec<(GroupLaw, &Group)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
+        let groups: Vec<(GroupLaw, &ChannelCounts)> = groups.iter().map(|(law, group)| (law.clone(), group)).collect();
         let weights = self.component_weights(groups.iter().map(|(law, group)| (law, group.total)))?;
         if let Some((even, errors)) = self.predict_within(&groups, target) {
             return Ok(self.in_order(self.held_order(&even), self.held_order(&errors), respondents));

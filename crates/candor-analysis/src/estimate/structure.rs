@@ -19,7 +19,7 @@ use super::inclusion::is_small;
 use super::moments::{Moments, effective_people, smoothed};
 use super::{Estimate, EstimateError, GroupLaw, Options, TableEstimator, Target, simplex};
 use crate::structural_zeros::possible;
-use crate::tally::{Group, TableCounts};
+use crate::tally::{ChannelCounts, TableCounts};
 
 /// Maximum number of cells of a table whose structural zeros are used.
 const MAX_CELLS: usize = 1024;
@@ -87,7 +87,7 @@ impl TableEstimator<'_> {
 
     /// Returns the map for groups of responses. `W` is the covariance for these shares, or for a uniform
     /// population.
-    fn structure_of(&self, groups: &[(GroupLaw, &Group)], truth: Option<&[f64]>) -> Option<Structure> {
+    fn structure_of(&self, groups: &[(GroupLaw, &ChannelCounts)], truth: Option<&[f64]>) -> Option<Structure> {
         if self.cells() > MAX_CELLS || !is_small(&self.dims) {
             return None;
         }
@@ -107,7 +107,7 @@ impl TableEstimator<'_> {
     /// Returns columns of the covariance in a uniform population, up to a factor, in the order of the table.
     ///
     /// Shares of public attributes are known, so they do not change.
-    fn isotropic(&self, groups: &[(GroupLaw, &Group)], columns: &[usize]) -> DMatrix<f64> {
+    fn isotropic(&self, groups: &[(GroupLaw, &ChannelCounts)], columns: &[usize]) -> DMatrix<f64> {
         let information = self.information_of(groups.iter().map(|(law, group)| (law, group.total)));
         let open = |u: usize| {
             let mut inside = self.attributes.iter().enumerate().filter(|(i, _)| u >> i & 1 == 1);
@@ -123,7 +123,11 @@ impl TableEstimator<'_> {
     /// Returns the expected standard errors if all possible cells are equally frequent.
     ///
     /// `None` if the table has no structural zeros, or the computation would take too long.
-    pub(super) fn predict_within(&self, groups: &[(GroupLaw, &Group)], target: Target) -> Option<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn predict_within(
+        &self,
+        groups: &[(GroupLaw, &ChannelCounts)],
+        target: Target,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
         let work = self.cells().saturating_pow(3).saturating_mul(groups.len());
         let structure = self.structure_of(groups, None).filter(|_| work <= MAX_STEPS)?;
         self.check_matrices().ok()?;

@@ -128,7 +128,7 @@ fn columns(plan: &Plan, (tag, sets, cells): &Sent) -> Vec<AnswerColumn> {
 
 /// Returns a plan with one block over attributes `a`, `b` and `c` of these sizes.
 fn plan(sizes: &[usize], lottery: Vec<(u64, Channel)>) -> Plan {
-    let labels = |size: usize| (0..size).map(|code| code.to_string()).collect();
+    let labels = |size: usize| (0..size).map(|code| code.to_string()).collect::<Vec<String>>();
     let attribute = |(name, &size): (&str, &usize)| Attribute::new(name, labels(size)).unwrap();
     let schema = Schema::new(["a", "b", "c"].into_iter().zip(sizes).map(attribute).collect()).unwrap();
     Plan::new(schema, vec![Block::lottery((0..sizes.len()).collect(), lottery)]).unwrap()

@@ -10,7 +10,7 @@ use super::likelihood_profile::{Drawn, Information, LikelihoodProfile};
 use super::observations::Observations;
 use super::penalty::{Penalty, scales};
 use super::problem::Problem;
-use super::result::{EstimateKind, IgnoringShare, Method, Regression, Test};
+use super::result::{EstimateKind, Hausman, IgnoringShare, Method, Regression, Test};
 use super::solve::Solver;
 use super::sums::Want;
 use super::variance::{corrected_covariance, dispersion, hausman, score_covariance};
@@ -219,7 +219,7 @@ fn walks(climb: &Climb<'_>, asked: Asked<'_>, column: Option<usize>) -> Result<V
 
 fn by_jeffreys(problem: &Problem<'_>, possible: Option<&Possible>, first: &[f64]) -> Result<Fit, RegressError> {
     let message = "there are too many different answers to go through them all";
-    let refused = RegressError::Method { method: Method::Jeffreys.name(), message };
+    let refused = RegressError::WrongMethod { method: Method::Jeffreys.name(), message };
     jeffreys::maximise(problem, possible.ok_or_else(|| refused.clone())?, first).ok_or(refused)
 }
 
@@ -343,12 +343,12 @@ fn compare(
     model: &Model,
     fitted: &Regression,
     score: &Fit,
-) -> Result<Option<(f64, usize, f64)>, RegressError> {
+) -> Result<Option<Hausman>, RegressError> {
     let problem = Problem::new(data, Kernel::new(model.family, data.outcomes, model.reference), false);
     let larger = corrected_covariance(&problem, score)?;
     let n = score.theta.len();
     let smaller = fitted.covariance.view((0, 0), (n, n)).into_owned();
     let difference: Vec<f64> = fitted.coefficients.iter().zip(&score.theta).map(|(c, t)| c.estimate - t).collect();
     let found = hausman(&difference, &larger, &smaller);
-    Ok(found.map(|(statistic, degrees)| (statistic, degrees, p_value(statistic, degrees))))
+    Ok(found.map(|(statistic, degrees)| Hausman { statistic, degrees, p_value: p_value(statistic, degrees) }))
 }

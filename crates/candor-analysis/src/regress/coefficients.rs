@@ -167,7 +167,7 @@ impl Shown<'_> {
             p_value: tested.map(|tested| p_value(tested.found.statistic, 1)),
             test: tested.map_or(Test::Wald, |tested| tested.test),
             gap: tested.is_some_and(|tested| tested.gap),
-            design_effect: effect,
+            variance_inflation: effect,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Average predictions of a fit, and average marginal effects of the predictors.
 
 use nalgebra::DMatrix;
+use serde::Serialize;
 
 use super::cr2::student_of_normal;
 use super::design::{Factor, Predictor, Values};
@@ -15,9 +16,10 @@ use super::questions::Setting;
 const NEAR: f64 = 1e-3;
 
 /// An average over the respondents, with its standard error.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Average {
     /// Predictor with its category, such as `age` or `Sex=male`; empty for average shares.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub term: String,
     /// Category of the outcome; `None` for numbers.
     pub category: Option<String>,

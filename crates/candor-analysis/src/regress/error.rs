@@ -48,7 +48,7 @@ pub enum RegressError {
     Domain(String),
     /// A method that does not apply to the model.
     #[error("`method {method}`: {message}")]
-    Method {
+    WrongMethod {
         /// Requested method.
         method: &'static str,
         /// What it requires.
@@ -123,7 +123,7 @@ pub enum RegressError {
         if *whole { "integers" } else { "numbers" },
         if *whole && *value >= 0.0 { ", or `family quasi-poisson`" } else { "" }
     )]
-    Count {
+    NotACount {
         /// Name of the column.
         column: String,
         /// The value.

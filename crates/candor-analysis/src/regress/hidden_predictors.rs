@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Serialize, Serializer};
+
 use super::design::Factor;
 use super::observations::{Group, Observations};
 
@@ -43,6 +45,12 @@ pub enum Assumption {
     Additive,
     /// Companions of the outcome have a separate law for each of its categories.
     Companions,
+}
+
+impl Serialize for Assumption {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.words())
+    }
 }
 
 impl Assumption {

@@ -66,6 +66,7 @@ pub use rare::Rare;
 pub use regression::{DegreesOfFreedom, Fitting, regress, regress_with, regress_with_progress};
 pub use replicated::{regress_replicated, regress_replicated_with, regress_replicated_with_progress};
 pub use result::{
-    Coefficient, EstimateKind, IgnoringShare, JointTest, Method, Prediction, Regression, THRESHOLD, Test,
+    Coefficient, EstimateKind, Hausman, IgnoringShare, JointTest, Method, Prediction, Regression, Standardized,
+    THRESHOLD, Test,
 };
-pub use rows::{Batch, Layout, ModelRows, Sample};
+pub use rows::{Batch, Layout, ModelRows, SamplingColumns};

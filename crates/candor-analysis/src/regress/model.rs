@@ -311,7 +311,7 @@ fn ignoring(plan: &Plan, response: usize, asked: &IgnoringOptions, alone: bool) 
         Some(code) => Ok(code),
         None => Err(RegressError::Ignoring(format!("\"{label}\" is no category of \"{name}\""))),
     };
-    Ok(Ignoring { says: code(&asked.says)?, only: asked.only.as_ref().map(code).transpose()? })
+    Ok(Ignoring { says: code(&asked.self_protective)?, only: asked.only.as_ref().map(code).transpose()? })
 }
 
 /// Returns the randomized attributes with the outcome first, the public ones, and the numeric columns.

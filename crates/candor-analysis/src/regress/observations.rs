@@ -262,7 +262,7 @@ impl<'a> Observations<'a> {
         let whole = model.family == Family::Poisson;
         let is_count = |y: f64| (0.0..=MAX_COUNT).contains(&y) && (!whole || y.fract() == 0.0);
         match self.groups.iter().find(|group| !is_count(group.y)) {
-            Some(group) => Err(RegressError::Count { column: model.response.clone(), value: group.y, whole }),
+            Some(group) => Err(RegressError::NotACount { column: model.response.clone(), value: group.y, whole }),
             None if self.groups.iter().all(|group| group.y == 0.0) => {
                 Err(RegressError::NoCounts(model.response.clone()))
             }

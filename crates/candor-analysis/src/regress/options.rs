@@ -1,9 +1,12 @@
 //! Options of a model in addition to its formula.
 
+use serde::Serialize;
+
 use crate::condition::Condition;
 
 /// Family of a model, which depends on the outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Two categories: logistic regression.
     Binary,
@@ -87,15 +90,15 @@ pub enum Missing {
 #[non_exhaustive]
 pub struct IgnoringOptions {
     /// Their self-protective answer.
-    pub says: String,
+    pub self_protective: String,
     /// True category to which noncompliance is restricted; by default, it is independent of the true category.
     pub only: Option<String>,
 }
 
 impl IgnoringOptions {
     /// Creates a model in which noncompliers always give this answer.
-    pub fn new(says: impl Into<String>) -> IgnoringOptions {
-        IgnoringOptions { says: says.into(), only: None }
+    pub fn new(self_protective: impl Into<String>) -> IgnoringOptions {
+        IgnoringOptions { self_protective: self_protective.into(), only: None }
     }
 
     candor_runtime::options! {

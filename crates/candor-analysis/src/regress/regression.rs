@@ -16,7 +16,9 @@ use super::observations::Observations;
 use super::problem::Problem;
 use super::questions::{Contrast, Questions, Setting};
 use super::rare::rarest;
-use super::result::{Coefficient, EstimateKind, IgnoringShare, Method, Prediction, Regression, THRESHOLD, Test};
+use super::result::{
+    Coefficient, EstimateKind, IgnoringShare, Method, Prediction, Regression, Standardized, THRESHOLD, Test,
+};
 use super::rows::ModelRows;
 use super::walk::Found;
 use super::{Family, Model, RegressError, by_likelihood, by_score};
@@ -135,12 +137,12 @@ impl<'a> Prepared<'a> {
         let of_law = model.family != Family::QuasiPoisson && !model.is_score();
         if let Some(other) = method.filter(|own| *own != Method::CorrectedScore && !of_law) {
             let message = "nothing but the mean of this outcome is modeled; take `method corrected`";
-            return Err(RegressError::Method { method: other.name(), message });
+            return Err(RegressError::WrongMethod { method: other.name(), message });
         }
         if method == Some(Method::MaximumLikelihood) && model.companions > 0 && data.companions.is_none() {
             let message = "a matrix answers a predictor together with an attribute that is not in the model, of whose \
                            law nothing is known; take `method corrected`";
-            return Err(RegressError::Method { method: "ml", message });
+            return Err(RegressError::WrongMethod { method: "ml", message });
         }
         let possible = Possible::new(rows.answers(), data.groups.len()).filter(|_| !hidden && !leaves_out);
         let by_default = method.is_none() && (model.has_hidden_predictors() || leaves_out || !of_law);
@@ -175,7 +177,7 @@ fn check_method(
     data: &Observations,
     leaves_out: bool,
 ) -> Result<(), RegressError> {
-    let refused = |method: Method, message| Err(RegressError::Method { method: method.name(), message });
+    let refused = |method: Method, message| Err(RegressError::WrongMethod { method: method.name(), message });
     match method {
         Some(other) if data.ignoring && other != Method::MaximumLikelihood => {
             refused(other, "noncompliance can be modeled by maximum likelihood only")
@@ -230,7 +232,10 @@ pub(super) fn fitted(
     }
     fitted.rarest = if limits && !data.ignoring { rarest(model, data) } else { None };
     let names = model.numbers.iter().cloned();
-    fitted.standardized = names.zip(&data.standardized).map(|(name, &(mean, sd))| (name, mean, sd)).collect();
+    fitted.standardized = names
+        .zip(&data.standardized)
+        .map(|(column, &(mean, standard_deviation))| Standardized { column, mean, standard_deviation })
+        .collect();
     (fitted.responses, fitted.distinct, fitted.modelled) = (rows.responses(), rows.distinct(), data.total);
     Ok(fitted)
 }
@@ -266,7 +271,7 @@ fn by_covariance(contrast: &Contrast, data: &Observations, fitted: &Regression, 
             p_value: Some(p_value(statistic, 1)),
             test: Test::Wald,
             gap: false,
-            design_effect: None,
+            variance_inflation: None,
         }
     };
     places(data, fitted).into_iter().map(one).collect()

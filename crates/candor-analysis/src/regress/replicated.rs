@@ -151,5 +151,5 @@ fn replace_error(own: &mut Coefficient, error: f64, fitting: &Fitting, df: f64) 
         own.p_value = law.map(|law| 2.0 * law.sf(t.abs()));
     }
     (own.test, own.df) = (Test::WaldReplicates, Some(df));
-    own.design_effect = own.design_effect.zip(ratio).map(|(effect, ratio)| effect * ratio);
+    own.variance_inflation = own.variance_inflation.zip(ratio).map(|(effect, ratio)| effect * ratio);
 }

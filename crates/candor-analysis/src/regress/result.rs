@@ -1,21 +1,25 @@
 //! Results of a regression: coefficients with standard errors and limits, averages and predictions.
 
 use nalgebra::DMatrix;
+use serde::Serialize;
 
 use super::effects::{Average, Scale, limits};
 use super::hidden_predictors::Assumption;
 use super::rare::Rare;
 
 /// Estimation method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Maximum likelihood. If a predictor is randomized, the likelihood includes its law given the public ones.
+    #[serde(rename = "ml")]
     MaximumLikelihood,
     /// The likelihood times the square root of the determinant of the information, whose maximum is always finite.
     ///
     /// It applies only if the outcome alone is randomized.
     Jeffreys,
     /// The score with unbiased weights, without assumptions about the predictors.
+    #[serde(rename = "corrected")]
     CorrectedScore,
 }
 
@@ -56,8 +60,8 @@ pub struct Regression {
     pub boundary: bool,
     /// Assumption of maximum likelihood about randomized predictors.
     pub assumption: Option<Assumption>,
-    /// Hausman test of maximum likelihood against the corrected score: statistic, degrees of freedom, p-value.
-    pub hausman: Option<(f64, usize, f64)>,
+    /// Hausman test of maximum likelihood against the corrected score.
+    pub hausman: Option<Hausman>,
     /// Estimated noncompliance, if requested.
     pub ignoring: Option<IgnoringShare>,
     /// Residual standard deviation of a linear model.
@@ -81,8 +85,8 @@ pub struct Regression {
     pub naive: Option<Vec<f64>>,
     /// Whether every answer reports one category of each attribute.
     pub named: bool,
-    /// Standardized predictors, if requested: name, mean and standard deviation.
-    pub standardized: Vec<(String, f64, f64)>,
+    /// Standardized predictors, if requested.
+    pub standardized: Vec<Standardized>,
     /// Number of responses.
     pub responses: u64,
     /// Number of people in the model: those in the subpopulation who have an answer.
@@ -98,7 +102,7 @@ pub struct Regression {
 }
 
 /// A joint test of all coefficients of a term.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct JointTest {
     /// Term, as in the formula.
@@ -113,6 +117,30 @@ pub struct JointTest {
     pub p_value: f64,
     /// Source of the test.
     pub test: Test,
+}
+
+/// Hausman test, which compares two estimators.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Hausman {
+    /// Test statistic.
+    pub statistic: f64,
+    /// Degrees of freedom.
+    pub degrees: usize,
+    /// P-value.
+    pub p_value: f64,
+}
+
+/// A standardized numeric predictor.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Standardized {
+    /// Name of the column.
+    pub column: String,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub standard_deviation: f64,
 }
 
 /// Prediction for a profile.
@@ -156,9 +184,11 @@ pub struct IgnoringShare {
 }
 
 /// Kind of an estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EstimateKind {
     /// Maximum likelihood estimate.
+    #[serde(rename = "ml")]
     MaximumLikelihood,
     /// Solution of the corrected score.
     Corrected,
@@ -167,19 +197,9 @@ pub enum EstimateKind {
     Penalized,
 }
 
-impl EstimateKind {
-    /// Returns the name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            EstimateKind::MaximumLikelihood => "ml",
-            EstimateKind::Corrected => "corrected",
-            EstimateKind::Penalized => "penalized",
-        }
-    }
-}
-
 /// Source of a p-value and an interval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// Projected score, walked outward from the best fit.
     Score,
@@ -193,19 +213,6 @@ pub enum Test {
     Wald,
     /// Estimate divided by its standard error from replicate weights.
     WaldReplicates,
-}
-
-impl Test {
-    /// Returns the name of the test.
-    pub fn name(self) -> &'static str {
-        match self {
-            Test::Score => "score",
-            Test::OneStepCr2 => "one-step-cr2",
-            Test::Fieller => "fieller",
-            Test::Wald => "wald",
-            Test::WaldReplicates => "wald-replicates",
-        }
-    }
 }
 
 /// A coefficient or contrast.
@@ -240,7 +247,7 @@ pub struct Coefficient {
     /// Whether only values near zero are rejected, so that sign and size are unknown (linear models).
     pub gap: bool,
     /// Variance inflation: the number of respondents divided by that of direct questions with the same precision.
-    pub design_effect: Option<f64>,
+    pub variance_inflation: Option<f64>,
 }
 
 /// Term of the thresholds of an ordinal outcome.

@@ -25,7 +25,7 @@ const LABELS: usize = 4;
 
 /// Columns of the sampling design: labels of primary sampling units and strata, and population sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sample<'a> {
+pub struct SamplingColumns<'a> {
     /// Primary sampling unit of each row.
     pub clusters: Option<&'a [String]>,
     /// Stratum of each row.
@@ -46,7 +46,7 @@ pub struct Batch<'a> {
     /// Weight of each row, if there are weights.
     pub weights: Option<&'a [f64]>,
     /// Sampling design.
-    pub sample: Sample<'a>,
+    pub sample: SamplingColumns<'a>,
     /// Number of rows.
     pub rows: usize,
 }

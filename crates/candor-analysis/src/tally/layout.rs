@@ -6,7 +6,7 @@ use candor_base::channel::{Channel, Pattern, PatternSet};
 use candor_base::plan::{Content, Plan};
 use candor_base::shape::Shape;
 
-use super::Group;
+use super::ChannelCounts;
 
 /// Stands for every channel of a block with subset channels that asks about no attribute of the table.
 ///
@@ -164,7 +164,7 @@ impl CountLayout {
     /// Converts the counts of a group from its channel IDs to its key.
     ///
     /// Axes that its channels do not ask about are summed, and counts are rescaled.
-    pub(crate) fn unasked(&self, plan: &Plan, tags: &[u16], key: &[u16], group: Group) -> Group {
+    pub(crate) fn unasked(&self, plan: &Plan, tags: &[u16], key: &[u16], group: ChannelCounts) -> ChannelCounts {
         let (before, after) = (Shape::new(self.frame(plan, tags).dims), Shape::new(self.frame(plan, key).dims));
         let share = self.cells_of_one(plan, key).0 / self.cells_of_one(plan, tags).0;
         let kept: Vec<usize> = (0..after.sizes().len()).filter(|&axis| after.sizes()[axis] > 1).collect();
@@ -174,7 +174,7 @@ impl CountLayout {
             cells.for_each(|(count, cell)| sums[cell] += count * share);
             sums
         };
-        Group { counts: summed(&group.counts), square_counts: summed(&group.square_counts), ..group }
+        ChannelCounts { counts: summed(&group.counts), square_counts: summed(&group.square_counts), ..group }
     }
 
     fn margin(&self, block: usize, channel: u16) -> Option<&StripMargin> {

@@ -17,7 +17,7 @@ pub use inclusion::count_inclusions;
 pub use layout::{CountAxis, CountLayout, OTHER_CHANNEL, StripMargin};
 pub use replicates::{About, ReplicateMethod, ReplicateWeights, Replicates, Replication};
 pub(crate) use sampling_design::{Calibration, UnitGroup};
-pub use sampling_design::{LonelyPsu, PsuCounts, Sample, Stratum, UnitCounts, VarianceMethod, count_units};
+pub use sampling_design::{LonelyPsu, PsuCounts, SampledUnits, Stratum, UnitCounts, VarianceMethod, count_units};
 pub use sampling_error::SamplingError;
 
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +31,7 @@ use sources::{Places, Sources, steps};
 
 /// Counts of the responses with the same channel IDs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct ChannelCounts {
     /// Number of responses, or sum of their weights.
     pub total: f64,
     /// Sum of squared weights; without weights, the number of responses.
@@ -49,7 +49,7 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableCounts {
     layout: CountLayout,
-    groups: BTreeMap<Vec<u16>, Group>,
+    groups: BTreeMap<Vec<u16>, ChannelCounts>,
     /// Distinct sets by channel IDs, if kept.
     sets: Option<BTreeMap<Vec<u16>, SetCounts>>,
     drawn: Option<Box<VarianceMethod>>,
@@ -157,7 +157,7 @@ pub fn answer_codes<'a>(plan: &Plan, responses: &'a Responses) -> Vec<Codes<'a>>
     plan.columns().iter().map(|column| one(&column.content)).collect()
 }
 
-impl Group {
+impl ChannelCounts {
     /// Adds responses whose channels ask about nothing in the table, given their number and sum of squared weights.
     fn add_elsewhere(&mut self, (total, squares): (f64, f64)) {
         self.total += total;
@@ -187,8 +187,8 @@ impl TableCounts {
     ///
     /// # Panics
     /// Panics if a group has another number of cells or channel IDs than the layout.
-    pub fn from_groups(plan: &Plan, layout: CountLayout, groups: BTreeMap<Vec<u16>, Group>) -> TableCounts {
-        let fits = |(key, group): (&Vec<u16>, &Group)| layout.cells(plan, key) == Some(group.counts.len());
+    pub fn from_groups(plan: &Plan, layout: CountLayout, groups: BTreeMap<Vec<u16>, ChannelCounts>) -> TableCounts {
+        let fits = |(key, group): (&Vec<u16>, &ChannelCounts)| layout.cells(plan, key) == Some(group.counts.len());
         assert!(groups.iter().all(fits), "groups of this layout");
         let mut tally = TableCounts::new(layout);
         for (tags, group) in groups.into_iter().filter(|(_, group)| group.total > 0.0) {
@@ -224,7 +224,7 @@ impl TableCounts {
     }
 
     /// Returns the counts, by the channel IDs of the tagged blocks.
-    pub fn groups(&self) -> &BTreeMap<Vec<u16>, Group> {
+    pub fn groups(&self) -> &BTreeMap<Vec<u16>, ChannelCounts> {
         &self.groups
     }
 
@@ -288,8 +288,12 @@ impl TableCounts {
             let frame = self.layout.frame(plan, &key);
             let cells: usize = frame.dims.iter().product();
             let weighted = if matches!(rows_are, Rows::Weighted(_)) { cells } else { 0 };
-            let empty =
-                || Group { total: 0.0, squares: 0.0, counts: vec![0.0; cells], square_counts: vec![0.0; weighted] };
+            let empty = || ChannelCounts {
+                total: 0.0,
+                squares: 0.0,
+                counts: vec![0.0; cells],
+                square_counts: vec![0.0; weighted],
+            };
             let group = self.groups.entry(key.clone()).or_insert_with(empty);
             let (total, squares) = responses(rows_are, rows);
             if frame.elsewhere {
@@ -401,7 +405,7 @@ pub fn count_tables(
         let mut tally = TableCounts::new(layout.clone());
         let mut insert = |counts: Vec<u64>, total: f64| {
             let counts = counts.into_iter().map(|count| count as f64).collect();
-            tally.groups.insert(Vec::new(), Group { total, squares: total, counts, square_counts: Vec::new() });
+            tally.groups.insert(Vec::new(), ChannelCounts { total, squares: total, counts, square_counts: Vec::new() });
         };
         if simple(layout) {
             let counts = counted.next().unwrap_or_default();

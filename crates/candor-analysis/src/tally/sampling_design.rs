@@ -38,7 +38,7 @@ pub enum LonelyPsu {
 
 /// Units of the sample, including those whose respondents are not counted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+pub struct SampledUnits {
     strata: Vec<Stratum>,
     stratum_of: Vec<u32>,
     calibration: Option<Calibration>,
@@ -85,27 +85,27 @@ pub(crate) struct Calibration {
     pub(crate) of_units: Vec<Vec<(usize, f64)>>,
 }
 
-impl Sample {
+impl SampledUnits {
     /// Creates a sample from its strata and the stratum of each unit.
     ///
     /// A stratum is given by its name and, if known, its number of units in the population.
     ///
     /// # Errors
     /// Returns [`SamplingError`] if a stratum of several has one unit, or more units were drawn than there are.
-    pub fn new(strata: Vec<(String, Option<f64>)>, stratum_of: Vec<u32>) -> Result<Sample, SamplingError> {
-        Sample::with_lonely(strata, stratum_of, LonelyPsu::Fail)
+    pub fn new(strata: Vec<(String, Option<f64>)>, stratum_of: Vec<u32>) -> Result<SampledUnits, SamplingError> {
+        SampledUnits::with_lonely(strata, stratum_of, LonelyPsu::Fail)
     }
 
     /// Creates a sample, with a treatment of strata with one unit.
     ///
     /// # Errors
-    /// Returns the errors of [`new`](Sample::new). A single unit is an error only for [`LonelyPsu::Fail`], or if
+    /// Returns the errors of [`new`](SampledUnits::new). A single unit is an error only for [`LonelyPsu::Fail`], or if
     /// every stratum has one.
     pub fn with_lonely(
         strata: Vec<(String, Option<f64>)>,
         stratum_of: Vec<u32>,
         lonely: LonelyPsu,
-    ) -> Result<Sample, SamplingError> {
+    ) -> Result<SampledUnits, SamplingError> {
         let mut units = vec![0u64; strata.len()];
         stratum_of.iter().for_each(|&stratum| units[stratum as usize] += 1);
         let stratum = |((name, population), units)| Stratum { name, units, population };
@@ -125,7 +125,7 @@ impl Sample {
         if lonely != LonelyPsu::Fail && strata.iter().all(|stratum| stratum.units == 1 && !stratum.is_certain()) {
             return Err(SamplingError::AllLonely);
         }
-        Ok(Sample { strata, stratum_of, calibration: None, lonely })
+        Ok(SampledUnits { strata, stratum_of, calibration: None, lonely })
     }
 
     /// Returns the treatment of strata with one unit.
@@ -147,8 +147,8 @@ impl Sample {
         self.calibration.as_ref()
     }
 
-    pub(crate) fn with_calibration(&self, calibration: Calibration) -> Sample {
-        Sample { calibration: Some(calibration), ..self.clone() }
+    pub(crate) fn with_calibration(&self, calibration: Calibration) -> SampledUnits {
+        SampledUnits { calibration: Some(calibration), ..self.clone() }
     }
 
     /// Returns the degrees of freedom of its standard errors: units less strata.
@@ -160,7 +160,7 @@ impl Sample {
 /// Counts of each unit of a sample, without units of which nobody is counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PsuCounts {
-    sample: Arc<Sample>,
+    sample: Arc<SampledUnits>,
     counts: BTreeMap<u32, UnitCounts>,
     /// With calibrated weights, the counts with the original weights, by combination of the calibrating attributes.
     pub(crate) before: Vec<(usize, UnitCounts)>,
@@ -168,12 +168,12 @@ pub struct PsuCounts {
 
 impl PsuCounts {
     /// Creates counts of units, by their numbers in the sample.
-    pub fn new(sample: Arc<Sample>, counts: BTreeMap<u32, UnitCounts>) -> PsuCounts {
+    pub fn new(sample: Arc<SampledUnits>, counts: BTreeMap<u32, UnitCounts>) -> PsuCounts {
         PsuCounts { sample, counts, before: Vec::new() }
     }
 
     /// Returns the sample with all units, including those without counts.
-    pub fn sample(&self) -> &Arc<Sample> {
+    pub fn sample(&self) -> &Arc<SampledUnits> {
         &self.sample
     }
 
@@ -189,7 +189,7 @@ impl PsuCounts {
     }
 
     /// Returns the same units with scaled weights, in a calibrated sample.
-    pub(crate) fn calibrated(&self, sample: Arc<Sample>, combination: usize, factor: f64) -> PsuCounts {
+    pub(crate) fn calibrated(&self, sample: Arc<SampledUnits>, combination: usize, factor: f64) -> PsuCounts {
         let mut before = UnitCounts::default();
         self.counts.values().for_each(|unit| before.merge(UnitCounts { singly: false, ..unit.clone() }));
         let counts = self.counts.iter().map(|(unit, counts)| (*unit, counts.scaled(factor))).collect();

@@ -3,7 +3,7 @@
 use candor_base::plan::Plan;
 
 use super::sampling_design::{UnitCounts, UnitGroup};
-use super::{CountAxis, CountLayout, Group, TableCounts, VarianceMethod};
+use super::{ChannelCounts, CountAxis, CountLayout, TableCounts, VarianceMethod};
 
 impl TableCounts {
     /// Returns the counts of the other attributes among the responses with one category of a public attribute.
@@ -34,7 +34,7 @@ impl TableCounts {
             let total = counts.iter().sum::<f64>() / cells;
             let squares = if square_counts.is_empty() { total } else { square_counts.iter().sum::<f64>() / cells };
             if total > 0.0 {
-                groups.insert(key.clone(), Group { total, squares, counts, square_counts });
+                groups.insert(key.clone(), ChannelCounts { total, squares, counts, square_counts });
             }
         }
         let drawn = self.drawn.as_deref().map(|drawn| match drawn {

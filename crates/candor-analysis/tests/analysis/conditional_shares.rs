@@ -8,7 +8,7 @@ use candor_analysis::conditional_shares::{ConditionalShare, Conditioning, shares
 use candor_analysis::difference::difference;
 use candor_analysis::estimate::{Options, TableEstimator, Target, analyse};
 use candor_analysis::moments::{Values, group_moments};
-use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
+use candor_analysis::tally::{ChannelCounts, CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
@@ -211,7 +211,7 @@ fn intervals_of_small_groups_hold() {
             let intervals: Vec<(f64, f64)> = (0..=n)
                 .map(|seen| {
                     let counts = vec![seen as f64, (n - seen) as f64, 0.0];
-                    let group = Group { total: n as f64, squares: n as f64, counts, square_counts: Vec::new() };
+                    let group = ChannelCounts { total: n as f64, squares: n as f64, counts, square_counts: Vec::new() };
                     let groups = BTreeMap::from([(Vec::new(), group)]);
                     let tally = TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
                     match analyse(&plan, &tally, &Options::default()).cells {
@@ -256,7 +256,7 @@ fn intervals_of_this_table_hold() {
         for n in [5usize, 20, 100, 200] {
             let interval = |seen: usize| {
                 let counts = vec![seen as f64, (n - seen) as f64];
-                let group = Group { total: n as f64, squares: n as f64, counts, square_counts: Vec::new() };
+                let group = ChannelCounts { total: n as f64, squares: n as f64, counts, square_counts: Vec::new() };
                 let groups = BTreeMap::from([(Vec::new(), group)]);
                 let tally = TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups);
                 let options = Options::default().target(Target::Table);

@@ -3,7 +3,7 @@
 //! For a randomized number, the means are those of the unbiased shares.
 
 use candor_analysis::regress::{
-    Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, Sample, Test, regress,
+    Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, SamplingColumns, Test, regress,
 };
 use candor_analysis::tally::Codes;
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
@@ -46,7 +46,7 @@ fn looms(breaks: &[f64], family: Family, method: Option<Method>) -> Result<Regre
     let wool: Vec<u16> = (0..54).map(|at| at / 27).collect();
     let tension: Vec<u16> = (0..54).map(|at| at / 9 % 3).collect();
     let (columns, numbers) = ([Codes::One(&wool), Codes::One(&tension)], [breaks.to_vec()]);
-    let sample = Sample::default();
+    let sample = SamplingColumns::default();
     rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample, rows: 54 });
     regress(&rows, &model, method, false).map_err(|error| error.to_string())
 }
@@ -170,7 +170,7 @@ fn of_drinks(family: Family) -> Regression {
     });
     let (codes, groups): (Vec<u16>, Vec<u16>) = everybody.map(|(code, group)| (code as u16, group as u16)).unzip();
     let columns = [Codes::One(&codes), Codes::One(&groups)];
-    let sample = Sample::default();
+    let sample = SamplingColumns::default();
     rows.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: codes.len() });
     regress(&rows, &model, None, false).unwrap()
 }

@@ -3,7 +3,7 @@
 use candor_analysis::power::{two_groups, two_groups_power};
 use candor_analysis::regress::{
     Anticipated, Batch, DISPERSION, Effect, Family, Formula, INTERCEPT, Layout, Method, Model, ModelOptions, ModelRows,
-    Profile, RegressError, Sample, anticipate, normal_points, regress,
+    Profile, RegressError, SamplingColumns, anticipate, normal_points, regress,
 };
 use candor_analysis::tally::{Codes, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
@@ -127,7 +127,13 @@ fn found_and_predicted(
         let columns = answer_codes(plan, &answers);
         let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
         let mut rows = ModelRows::new(layout.clone());
-        rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample: Sample::default(), rows: n });
+        rows.add(&Batch {
+            columns: &columns,
+            numbers: &numbers,
+            weights: None,
+            sample: SamplingColumns::default(),
+            rows: n,
+        });
         let Ok(fit) = regress(&rows, &model, None, false) else { continue };
         let is = |term: &str, category: &Option<String>| {
             term == first.effect.term && (first.effect.category.is_none() || *category == first.effect.category)
@@ -359,7 +365,7 @@ fn errors_are_those_of_the_expected_file() {
             let columns: Vec<Vec<u16>> =
                 (0..records[0].len()).map(|at| records.iter().map(|record| record[at]).collect()).collect();
             let columns: Vec<Codes<'_>> = columns.iter().map(|codes| Codes::One(codes)).collect();
-            let sample = Sample::default();
+            let sample = SamplingColumns::default();
             rows.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: records.len() });
             let fit = regress(&rows, &model, None, false).unwrap();
             let (method, found) = anticipate(&model, &layout, anticipated).unwrap();

@@ -4,7 +4,7 @@
 
 use candor_analysis::regress::{
     Batch, Coefficient, EstimateKind, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows,
-    Questions, RegressError, Regression, Sample, Test, regress, regress_with_progress,
+    Questions, RegressError, Regression, SamplingColumns, Test, regress, regress_with_progress,
 };
 use candor_analysis::tally::Codes;
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
@@ -70,7 +70,7 @@ fn fit_family(
     let codes: Vec<AnswerColumn> = columns.iter().map(|column| AnswerColumn::One(column.clone())).collect();
     let codes: Vec<Codes<'_>> = codes.iter().map(Codes::from).collect();
     let n = columns[0].len();
-    rows.add(&Batch { columns: &codes, numbers: numeric, weights: None, sample: Sample::default(), rows: n });
+    rows.add(&Batch { columns: &codes, numbers: numeric, weights: None, sample: SamplingColumns::default(), rows: n });
     regress(&rows, &model, method, false).unwrap()
 }
 
@@ -272,7 +272,7 @@ fn ask(
     let model = Model::new(plan, &"y ~ x".parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
     let mut rows = ModelRows::new(Layout::new(plan, &model).unwrap());
     let codes: Vec<Codes<'_>> = columns.iter().map(|column| Codes::One(column)).collect();
-    let (n, sample) = (columns[0].len(), Sample::default());
+    let (n, sample) = (columns[0].len(), SamplingColumns::default());
     rows.add(&Batch { columns: &codes, numbers: &[], weights: None, sample, rows: n });
     let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     let questions = Questions::default()
@@ -344,7 +344,7 @@ fn few_clusters_are_golden() {
     let plan = one(2, case["c"].as_f64().unwrap(), 2);
     let model = Model::new(&plan, &"y ~ z".parse::<Formula>().unwrap(), &ModelOptions::default()).unwrap();
     let mut rows = ModelRows::new(Layout::new(&plan, &model).unwrap());
-    let (n, sample) = (y.len(), Sample { clusters: Some(&names), ..Sample::default() });
+    let (n, sample) = (y.len(), SamplingColumns { clusters: Some(&names), ..SamplingColumns::default() });
     let public = vec![0; n];
     let columns = [Codes::One(&y), Codes::One(&public)];
     rows.add(&Batch { columns: &columns, numbers: &[x], weights: None, sample, rows: n });

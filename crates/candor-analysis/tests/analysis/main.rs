@@ -1,10 +1,10 @@
 //! Tests of the analysis by subject, in one program, because linking takes longer than running.
 
-mod adjust;
+mod raking;
 mod conditional_shares;
-mod comply;
+mod compliance;
 mod constrained;
-mod dependence;
+mod association;
 mod counts;
 mod effects;
 mod independence;
@@ -16,6 +16,6 @@ mod recipes;
 mod regression;
 mod regression_coverage;
 mod replicates;
-mod sampling;
-mod strips;
-mod structure;
+mod sampling_design;
+mod subset_channels;
+mod structural_zeros;

@@ -2,7 +2,7 @@
 //! implemented here.
 
 use candor_analysis::regress::{
-    Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, Sample, regress,
+    Batch, Family, Formula, Layout, Method, Model, ModelOptions, ModelRows, Regression, SamplingColumns, regress,
 };
 use candor_analysis::tally::Codes;
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
@@ -18,7 +18,7 @@ type Record = (u16, u16, f64);
 
 /// Returns a plan with randomized `y` and `h`, of which all but one in a quadrillion answers are true.
 fn plan(categories: usize) -> Plan {
-    let labels = |n: usize| (0..n).map(|code| code.to_string()).collect();
+    let labels = |n: usize| (0..n).map(|code| code.to_string()).collect::<Vec<String>>();
     let attributes = vec![Attribute::new("y", labels(categories)).unwrap(), Attribute::new("h", labels(2)).unwrap()];
     let part = |set, weight| Part { set, weight };
     let channel = |size| -> Channel {
@@ -37,7 +37,7 @@ fn fitted(records: &[Record], categories: usize, formula: &str, family: Option<F
     let y: Vec<u16> = records.iter().map(|record| record.0).collect();
     let h: Vec<u16> = records.iter().map(|record| record.1).collect();
     let x: Vec<f64> = records.iter().map(|record| record.2).collect();
-    let (columns, sample) = ([Codes::One(&y), Codes::One(&h)], Sample::default());
+    let (columns, sample) = ([Codes::One(&y), Codes::One(&h)], SamplingColumns::default());
     rows.add(&Batch { columns: &columns, numbers: &[x], weights: None, sample, rows: records.len() });
     regress(&rows, &model, Some(method), false).unwrap()
 }

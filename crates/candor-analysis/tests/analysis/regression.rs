@@ -2,7 +2,7 @@
 
 use candor_analysis::regress::{
     Batch, EstimateKind, Family, Fitting, Formula, IgnoringOptions, Layout, Method, Model, ModelOptions, ModelRows,
-    Questions, RegressError, Regression, Sample, Test, regress, regress_replicated, regress_with,
+    Questions, RegressError, Regression, SamplingColumns, Test, regress, regress_replicated, regress_with,
     regress_with_progress,
 };
 use candor_analysis::tally::{Codes, LonelyPsu, ReplicateMethod, Replication};
@@ -49,7 +49,7 @@ fn rows_of(plan: &Plan, model: &Model, columns: &[AnswerColumn], numbers: &[Vec<
         AnswerColumn::One(codes) => codes.len(),
         AnswerColumn::Set(sets) => sets.len(),
     };
-    rows.add(&Batch { columns: &codes, numbers, weights: None, sample: Sample::default(), rows: n });
+    rows.add(&Batch { columns: &codes, numbers, weights: None, sample: SamplingColumns::default(), rows: n });
     rows
 }
 
@@ -428,11 +428,11 @@ fn answers_taken_for_the_truth_have_a_fit() {
 }
 
 /// A survey with a die, a number, and people in clusters and strata, with `fpc` or replicate weights.
-fn drawn(sample: Sample<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
+fn drawn(sample: SamplingColumns<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
     drawn_by(truthful(&[2], 1, 4, 2), sample, weights)
 }
 
-fn drawn_by(channel: Channel, sample: Sample<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
+fn drawn_by(channel: Channel, sample: SamplingColumns<'_>, weights: Option<&[f64]>) -> (Model, ModelRows) {
     let plan = one(2, channel);
     let model = model(&plan, "y ~ x", None);
     let y: Vec<u16> = (0..PEOPLE).map(|i| u16::from(i * 7 % 10 < 3 + i % 3)).collect();
@@ -441,7 +441,7 @@ fn drawn_by(channel: Channel, sample: Sample<'_>, weights: Option<&[f64]>) -> (M
     // In two parts, which are merged.
     for (from, to) in [(0, PEOPLE / 3), (PEOPLE / 3, PEOPLE)] {
         let replicates: Vec<Vec<f64>> = sample.replicates.iter().map(|column| column[from..to].to_vec()).collect();
-        let part = Sample {
+        let part = SamplingColumns {
             clusters: sample.clusters.map(|names| &names[from..to]),
             strata: sample.strata.map(|names| &names[from..to]),
             fpc: sample.fpc.map(|fpc| &fpc[from..to]),
@@ -473,7 +473,8 @@ fn finite_populations_have_smaller_errors() {
     let names = |of: fn(usize) -> usize| -> Vec<String> { (0..PEOPLE).map(|i| of(i).to_string()).collect() };
     let (clusters, strata) = (names(|i| i / 4), names(|i| i / 120));
     let fit = |fpc: Option<&[f64]>| {
-        let sample = Sample { clusters: Some(&clusters), strata: Some(&strata), fpc, ..Sample::default() };
+        let sample =
+            SamplingColumns { clusters: Some(&clusters), strata: Some(&strata), fpc, ..SamplingColumns::default() };
         let (model, rows) = drawn_by(direct(), sample, None);
         regress(&rows, &model, None, false)
     };
@@ -494,7 +495,7 @@ fn finite_populations_have_smaller_errors() {
     // Without clusters and strata, single people of one population.
     let plain = |fpc: Option<&[f64]>| {
         let weights = vec![1.0; PEOPLE];
-        let (model, rows) = drawn_by(direct(), Sample { fpc, ..Sample::default() }, Some(&weights));
+        let (model, rows) = drawn_by(direct(), SamplingColumns { fpc, ..SamplingColumns::default() }, Some(&weights));
         errors(&regress(&rows, &model, None, false).unwrap())
     };
     let (few, many) = (plain(Some(&[320.0; PEOPLE])), plain(Some(&[1e12; PEOPLE])));
@@ -513,7 +514,7 @@ fn finite_populations_have_smaller_errors() {
 fn strata_with_one_cluster_add_what_is_asked() {
     let clusters: Vec<String> = (0..PEOPLE).map(|i| (i / 4).to_string()).collect();
     let strata: Vec<String> = (0..PEOPLE).map(|i| if i < 4 { "one" } else { "rest" }.to_owned()).collect();
-    let sample = Sample { clusters: Some(&clusters), strata: Some(&strata), ..Sample::default() };
+    let sample = SamplingColumns { clusters: Some(&clusters), strata: Some(&strata), ..SamplingColumns::default() };
     let (model, rows) = drawn(sample, None);
     let errors = |lonely: LonelyPsu| {
         let fitting = Fitting { limits: false, lonely, ..Fitting::default() };
@@ -541,10 +542,11 @@ fn replicate_weights_are_refitted() {
     };
     let replicates: Vec<Vec<f64>> = (0..units).map(left_out).collect();
     let weights = vec![1.0; PEOPLE];
-    let (model, rows) = drawn(Sample { replicates: &replicates, ..Sample::default() }, Some(&weights));
+    let (model, rows) =
+        drawn(SamplingColumns { replicates: &replicates, ..SamplingColumns::default() }, Some(&weights));
     assert_eq!(rows.replicates(), units);
     let found = regress_replicated(&rows, &model, None, false, &Replication::new(ReplicateMethod::Jk1)).unwrap();
-    let (_, clustered) = drawn(Sample { clusters: Some(&clusters), ..Sample::default() }, None);
+    let (_, clustered) = drawn(SamplingColumns { clusters: Some(&clusters), ..SamplingColumns::default() }, None);
     let sandwich = regress(&clustered, &model, None, false).unwrap();
     for (own, other) in found.coefficients.iter().zip(&sandwich.coefficients) {
         close("estimate", own.estimate, other.estimate, 1e-9);
@@ -556,7 +558,7 @@ fn replicate_weights_are_refitted() {
     for (own, other) in found.effects.iter().zip(&sandwich.effects) {
         assert!((own.standard_error / other.standard_error - 1.0).abs() < 0.08, "{own:?} {other:?}");
     }
-    let (_, plain) = drawn(Sample::default(), Some(&weights));
+    let (_, plain) = drawn(SamplingColumns::default(), Some(&weights));
     let lacking =
         regress_replicated(&plain, &model, None, false, &Replication::new(ReplicateMethod::Bootstrap)).unwrap_err();
     assert!(matches!(lacking, RegressError::Replicates(_)), "{lacking}");

@@ -3,7 +3,8 @@
 //! A correct fit fails here with a probability below 1e-6; ignoring the randomization does fail.
 
 use candor_analysis::regress::{
-    Batch, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows, Sample, regress, regress_with,
+    Batch, Family, Fitting, Formula, Layout, Method, Model, ModelOptions, ModelRows, SamplingColumns, regress,
+    regress_with,
 };
 use candor_analysis::tally::answer_codes;
 use candor_base::channel::{Axis, Channel, Part, Pattern, PatternSet};
@@ -87,7 +88,13 @@ fn coverage(
         let mut rows = ModelRows::new(layout.clone());
         let numbers = if model.numbers().is_empty() { Vec::new() } else { vec![numbers] };
         let n = truths[0].len();
-        rows.add(&Batch { columns: &columns, numbers: &numbers, weights: None, sample: Sample::default(), rows: n });
+        rows.add(&Batch {
+            columns: &columns,
+            numbers: &numbers,
+            weights: None,
+            sample: SamplingColumns::default(),
+            rows: n,
+        });
         let Ok(fit) = regress(&rows, &model, None, naive) else {
             failed += 1;
             continue;
@@ -254,7 +261,7 @@ fn of_population(plan: &Plan, formula: &str, method: Option<Method>, pairs: usiz
         let answers = Randomizer::new(plan).batch(&truths, &mut Source::from_seed(22).stream(survey as u64)).unwrap();
         let clusters: Vec<String> = (0..rows.len()).map(|at| (at / 2).to_string()).collect();
         let fpc = vec![400.0; rows.len()];
-        let sample = Sample { clusters: Some(&clusters), fpc: Some(&fpc), ..Sample::default() };
+        let sample = SamplingColumns { clusters: Some(&clusters), fpc: Some(&fpc), ..SamplingColumns::default() };
         let columns = answer_codes(plan, &answers);
         let mut own = ModelRows::new(layout.clone());
         own.add(&Batch { columns: &columns, numbers: &[], weights: None, sample, rows: rows.len() });

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use candor_analysis::estimate::{Estimate, Options, TableEstimator, Target, analyse};
 use candor_analysis::tally::{
-    About, Codes, CountLayout, LonelyPsu, PsuCounts, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample,
-    SamplingError, TableCounts, VarianceMethod, count_units,
+    About, Codes, CountLayout, LonelyPsu, PsuCounts, ReplicateMethod, ReplicateWeights, Replication, Rows,
+    SampledUnits, SamplingError, TableCounts, VarianceMethod, count_units,
 };
 use candor_base::channel::{Axis, Pattern};
 use candor_base::plan::{Block, Plan};
@@ -14,7 +14,7 @@ use candor_base::schema::{Attribute, Schema};
 
 /// Returns a plan with one attribute whose answers are practically, or nearly, direct.
 fn plan(epsilon: f64) -> Plan {
-    let schema = Schema::new(vec![Attribute::new("y", vec!["0".into(), "1".into()]).unwrap()]).unwrap();
+    let schema = Schema::new(vec![Attribute::new("y", ["0", "1"]).unwrap()]).unwrap();
     let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap();
     Plan::new(schema, vec![Block::new(vec![0], channel)]).unwrap()
 }
@@ -201,7 +201,7 @@ fn lonely_units_add_what_r_adds() {
         (LonelyPsu::Adjust, 0.024_165_734_4),
         (LonelyPsu::Average, 0.024_946_860_3),
     ] {
-        let sample = Arc::new(Sample::with_lonely(strata(15), stratum_of.clone(), lonely).unwrap());
+        let sample = Arc::new(SampledUnits::with_lonely(strata(15), stratum_of.clone(), lonely).unwrap());
         let mut tally = TableCounts::new(layout.clone());
         tally.add(&plan, &codes, Rows::Weighted(&weights), |_| true);
         let tally = tally.with_drawn(VarianceMethod::Linearization(PsuCounts::new(sample, counts.clone())));
@@ -210,9 +210,9 @@ fn lonely_units_add_what_r_adds() {
         close(&format!("{lonely:?}"), found.standard_errors[1], expected);
         assert_eq!(tally.drawn().unwrap().degrees(), 14.0);
     }
-    let failed = Sample::new(strata(15), stratum_of).unwrap_err();
+    let failed = SampledUnits::new(strata(15), stratum_of).unwrap_err();
     assert!(matches!(&failed, SamplingError::OneUnit(_)) && failed.to_string().contains("`lonely_psu`"), "{failed}");
-    let all = Sample::with_lonely(strata(2), vec![0, 1], LonelyPsu::Average);
+    let all = SampledUnits::with_lonely(strata(2), vec![0, 1], LonelyPsu::Average);
     assert_eq!(all, Err(SamplingError::AllLonely));
 }
 
@@ -230,7 +230,7 @@ fn share_intervals_are_golden() {
         let yes = case["yes_by_cluster"].as_array().unwrap();
         let of = |cluster: usize| yes.get(cluster).map_or(0, |count| count.as_u64().unwrap()) as usize;
         let y: Vec<u16> = (0..clusters * size).map(|row| u16::from(row % size < of(row / size))).collect();
-        let sample = Arc::new(Sample::new(vec![(String::new(), None)], vec![0; clusters]).unwrap());
+        let sample = Arc::new(SampledUnits::new(vec![(String::new(), None)], vec![0; clusters]).unwrap());
         let (layout, codes) = (CountLayout::new(&plan, &[0]), [Codes::One(&y)]);
         let counts = count_units(&plan, &layout, &codes, Rows::Single, false, |row| Some((row / size) as u32));
         let mut tally = TableCounts::new(layout);

@@ -41,7 +41,7 @@ pub fn possible(plan: &Plan, truth: &[u16]) -> Vec<Possible> {
                             responses.push((tag, codes, p));
                         }
                     }
-                    Channel::Strip(_) => unreachable!("tests/analysis/strips.rs has these"),
+                    Channel::Strip(_) => unreachable!("tests/analysis/subset_channels.rs has these"),
                     Channel::Matrix(matrix) => {
                         let input = truth.iter().zip(matrix.sizes()).fold(0, |cell, (&c, &n)| cell * n + c);
                         for output in 0..matrix.labels().len() {

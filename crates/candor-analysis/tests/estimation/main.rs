@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::{EstimateError, TableEstimator, Target};
-use candor_analysis::tally::{Codes, Group, Rows, TableCounts, answer_codes};
+use candor_analysis::tally::{ChannelCounts, Codes, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Bitmap, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
@@ -223,7 +223,7 @@ proptest! {
             channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &(0..sizes.len()).collect::<Vec<usize>>()).unwrap();
         let total: f64 = counts.iter().sum();
-        let group = Group { total, squares: total, counts: counts.clone(), square_counts: vec![] };
+        let group = ChannelCounts { total, squares: total, counts: counts.clone(), square_counts: vec![] };
         let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
         // By elimination: `try_inverse` has a closed form for small matrices, which loses digits here.
         let inverse = whole.clone().lu().try_inverse().filter(|inverse| inverse.norm() < 1e4);
@@ -324,7 +324,8 @@ fn few_responses_are_not_certain() {
         let plan = Plan::new(Schema::with_sizes(&[2]).unwrap(), vec![Block::new(vec![0], channel)]).unwrap();
         let estimator = TableEstimator::new(&plan, &[0]).unwrap();
         for people in [1.0, 3.0] {
-            let group = Group { total: people, squares: people, counts: vec![people, 0.0], square_counts: vec![] };
+            let group =
+                ChannelCounts { total: people, squares: people, counts: vec![people, 0.0], square_counts: vec![] };
             let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
             let estimate = estimator.estimate(&tally, Target::Population).unwrap();
             assert!(estimate.shares[0] > 1.0 && estimate.standard_errors[0] > 1.0, "{estimate:?}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::{TableEstimator, Target};
-use candor_analysis::tally::{Codes, Group, Rows, TableCounts};
+use candor_analysis::tally::{ChannelCounts, Codes, Rows, TableCounts};
 use candor_base::channel::{Axis, Channel, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
@@ -57,7 +57,7 @@ fn iterations_of_paper_001() {
     let estimator = TableEstimator::new(&plan, &[0]).unwrap();
     let from = |observed: [f64; 3]| {
         let counts = observed.map(|share| share * 1000.0).to_vec();
-        let group = Group { total: 1000.0, squares: 1000.0, counts, square_counts: vec![] };
+        let group = ChannelCounts { total: 1000.0, squares: 1000.0, counts, square_counts: vec![] };
         let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(vec![], group)]));
         estimator.iterate(&tally, 1e-12, 100_000).unwrap()
     };

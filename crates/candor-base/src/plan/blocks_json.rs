@@ -114,8 +114,11 @@ impl BlockJson {
     pub(super) fn into_block(self, schema: &Schema, block: usize) -> Result<Block, PlanError> {
         let mut attributes = Vec::with_capacity(self.attributes.len());
         for name in self.attributes {
-            attributes
-                .push(schema.position(&name).map_err(|error| PlanError::Value { block, problem: error.to_string() })?);
+            attributes.push(
+                schema
+                    .position(&name)
+                    .map_err(|error| PlanError::InvalidValue { block, problem: error.to_string() })?,
+            );
         }
         let weighted = |weighted: WeightedChannelJson| Ok((weighted.weight.0, weighted.channel.into_channel(block)?));
         let lottery = self.lottery.into_iter().map(weighted).collect::<Result<_, PlanError>>()?;
@@ -165,7 +168,7 @@ impl ChannelJson {
             ChannelJson::Pattern { categories, answer_sizes, parts, resampling } => {
                 if categories.len() != answer_sizes.len() {
                     let problem = format!("{} categories but {} answer_sizes", categories.len(), answer_sizes.len());
-                    return Err(PlanError::Value { block, problem });
+                    return Err(PlanError::InvalidValue { block, problem });
                 }
                 let k = categories.len();
                 let axes = categories.into_iter().zip(answer_sizes).map(|(a, q)| Axis::set(a, q)).collect();
@@ -173,7 +176,7 @@ impl ChannelJson {
                 let weights: Vec<u64> = resampling.map_or(vec![0; k], |weights| weights.iter().map(|n| n.0).collect());
                 if weights.len() != k {
                     let problem = format!("{} weights for resampling {k} attributes", weights.len());
-                    return Err(PlanError::Value { block, problem });
+                    return Err(PlanError::InvalidValue { block, problem });
                 }
                 Pattern::new(axes, parts).map(|pattern| Channel::Pattern(pattern.resampled(weights)))
             }
@@ -187,7 +190,7 @@ impl ChannelJson {
                     _ => {
                         let problem = "a matrix states the `bits` of what its columns sum to, or their `total` if that \
                                        is no power of two";
-                        return Err(PlanError::Value { block, problem: problem.to_owned() });
+                        return Err(PlanError::InvalidValue { block, problem: problem.to_owned() });
                     }
                 };
                 made.map(Channel::Matrix)
@@ -210,7 +213,7 @@ impl PartJson {
                 PatternSet::Threshold { weights: weights.into_iter().map(|n| n.0).collect(), limit: limit.0 }
             }
             SetJson::Bitmap(hex) => {
-                PatternSet::Bitmap(Bitmap::from_hex(attributes, &hex).ok_or_else(|| PlanError::Value {
+                PatternSet::Bitmap(Bitmap::from_hex(attributes, &hex).ok_or_else(|| PlanError::InvalidValue {
                     block,
                     problem: format!(
                         "a bitmap over {attributes} attributes takes 2^{attributes} bits, as hexadecimal digits"

@@ -116,7 +116,7 @@ pub enum PlanError {
     /// A value of a block is invalid: an unknown or public attribute, an unreadable bitmap, weight or number, or cells
     /// with equal or overly long labels.
     #[error("block {block}: {problem}")]
-    Value {
+    InvalidValue {
         /// The block.
         block: usize,
         /// The problem.

@@ -346,7 +346,7 @@ fn check_attributes(schema: &Schema, blocks: &[Block]) -> Result<(), PlanError> 
                 None => return Err(PlanError::AttributePosition { block, attribute }),
                 Some(true) => {
                     let problem = format!("it randomizes \"{}\", which the schema calls public", name(attribute));
-                    return Err(PlanError::Value { block, problem });
+                    return Err(PlanError::InvalidValue { block, problem });
                 }
                 Some(false) if seen[attribute] => return Err(PlanError::AttributeTwice(name(attribute))),
                 Some(false) => seen[attribute] = true,
@@ -425,7 +425,7 @@ fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
                  categories",
                 names.join(" and ")
             );
-            return Err(PlanError::Value { block: number, problem });
+            return Err(PlanError::InvalidValue { block: number, problem });
         }
         let mut labels = cell_labels(schema, block, strip);
         if let Some(label) = labels.iter().find(|label| label.contains(SET_SEPARATOR) || label.is_empty()) {
@@ -435,7 +435,7 @@ fn check_cells(schema: &Schema, number: usize, block: &Block) -> Result<(), Plan
         if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
             let problem =
                 format!("two cells of the table of {} read \"{}\"; rename a category", names.join(" and "), twice[0]);
-            return Err(PlanError::Value { block: number, problem });
+            return Err(PlanError::InvalidValue { block: number, problem });
         }
     }
     Ok(())

@@ -45,7 +45,8 @@ pub(super) struct AttributeText {
 }
 
 impl AttributeText {
-    fn nominal(name: String, public: bool, categories: Vec<String>) -> AttributeText {
+    fn nominal(name: String, public: bool, categories: impl IntoIterator<Item = impl Into<String>>) -> AttributeText {
+        let categories = categories.into_iter().map(Into::into).collect();
         AttributeText { name, public, categories, ..AttributeText::default() }
     }
 
@@ -117,10 +118,23 @@ pub fn whole_number(value: &str) -> Option<&str> {
 impl Attribute {
     /// Creates a nominal attribute.
     ///
+    /// ```
+    /// use candor_base::schema::{Attribute, Schema};
+    ///
+    /// let smokes = Attribute::new("smokes", ["no", "yes"])?;
+    /// let school = Attribute::new("school", ["none", "some", "much"])?.ordinal();
+    /// let region = Attribute::new_public("region", ["north", "south"])?;
+    /// assert_eq!(Schema::new(vec![smokes, school, region])?.randomized(), [0, 1]);
+    /// # Ok::<(), candor_base::schema::SchemaError>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns [`SchemaError::Attribute`] if the name is empty, reserved or has control characters, or if the
     /// categories are too few, too many or not unique.
-    pub fn new(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
+    pub fn new(
+        name: impl Into<String>,
+        categories: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Attribute, SchemaError> {
         Attribute::checked(AttributeText::nominal(name.into(), false, categories))
     }
 
@@ -128,7 +142,10 @@ impl Attribute {
     ///
     /// # Errors
     /// Returns the errors of [`Attribute::new`].
-    pub fn new_public(name: impl Into<String>, categories: Vec<String>) -> Result<Attribute, SchemaError> {
+    pub fn new_public(
+        name: impl Into<String>,
+        categories: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Attribute, SchemaError> {
         Attribute::checked(AttributeText::nominal(name.into(), true, categories))
     }
 

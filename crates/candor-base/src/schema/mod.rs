@@ -94,7 +94,7 @@ impl Schema {
             if !(2..=MAX_CATEGORIES).contains(&size) {
                 return Err(SchemaError::categories(&name, size, 2));
             }
-            Attribute::new(name, (0..size).map(|c| c.to_string()).collect())
+            Attribute::new(name, (0..size).map(|c| c.to_string()))
         };
         Schema::new(sizes.iter().enumerate().map(attribute).collect::<Result<_, _>>()?)
     }

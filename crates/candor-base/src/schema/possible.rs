@@ -337,9 +337,7 @@ mod tests {
 
     #[test]
     fn source_columns_tie_what_is_crossed() {
-        let attribute = |name: &str, labels: &[&str]| {
-            Attribute::new(name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
-        };
+        let attribute = |name: &str, labels: &[&str]| Attribute::new(name, labels.iter().copied()).unwrap();
         let pairs = ["x*0", "x*1", "y*0", "y*1"];
         let schema = Schema::new(vec![attribute("a", &["x", "y"]), attribute("a*b", &pairs)]).unwrap();
         let components = schema.components();
@@ -404,9 +402,7 @@ mod tests {
     #[test]
     fn labels_that_exclude_a_category_exclude_nothing() {
         for labels in [&["N*m", "N*f", "Y*m", "Y*f"][..], &["no*m", "no*f", "Yes*m", "Yes*f"], &["no*m", "no*f"]] {
-            let attribute = |name: &str, labels: &[&str]| {
-                Attribute::new(name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
-            };
+            let attribute = |name: &str, labels: &[&str]| Attribute::new(name, labels.iter().copied()).unwrap();
             let schema = Schema::new(vec![attribute("drug", &["no", "yes"]), attribute("drug*sex", labels)]).unwrap();
             assert_eq!((schema.components().len(), schema.components()[0].records()), (1, None), "{labels:?}");
             let of = |size| Pattern::k_ary(vec![Axis::single(size)], 2.0).unwrap();

@@ -111,9 +111,7 @@ fn strips_are_not_mixed_with_matrices() {
 }
 
 fn labelled(attributes: &[(&str, &[&str])]) -> Schema {
-    let attribute = |(name, labels): &(&str, &[&str])| {
-        Attribute::new(*name, labels.iter().map(|&label| label.to_owned()).collect()).unwrap()
-    };
+    let attribute = |(name, labels): &(&str, &[&str])| Attribute::new(*name, labels.iter().copied()).unwrap();
     Schema::new(attributes.iter().map(attribute).collect()).unwrap()
 }
 
@@ -131,7 +129,7 @@ fn cells_can_be_written_and_told_apart() {
     assert_eq!(refused(&[("x", &["a", "b"]), ("y", &["c;d", "e"])]), set_label("x*y", "a*c;d"));
     assert_eq!(refused(&[("x", &["a", ""])]), set_label("x", ""));
     let error = refused(&[("x", &["a", "a*b"]), ("y", &["c", "b*c"])]);
-    assert!(matches!(error, PlanError::Value { block: 0, .. }));
+    assert!(matches!(error, PlanError::InvalidValue { block: 0, .. }));
     assert!(error.to_string().contains("the table of x and y read \"a*b*c\""), "{error}");
     // Unambiguous: labels of one attribute may differ in their number of `*`, if those of the crossed ones do not.
     for attributes in [

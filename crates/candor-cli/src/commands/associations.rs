@@ -2,9 +2,11 @@
 //! parties.
 
 use candor::StudyError;
-use candor::associations::{Associations, Dependence, associations};
+use candor::associations::{
+    Associations, MeasuredAssociations, PairAssociation, Protocol, associations, from_parties, from_responses,
+    from_truth, pair_tables, response_tables,
+};
 use candor::choice::Choice;
-use candor::learn::{Learned, Protocol, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor::shell;
 use candor_analysis::association::{Limits, Measure, Parties};
 use candor_base::plan::Plan;
@@ -14,7 +16,7 @@ use candor_tables::existing::write_document;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
 use candor_tables::true_records::Records;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::estimate::read_responses;
 use super::randomize::randomness;
@@ -32,12 +34,12 @@ Examples:
   candor associations schema.toml people.csv --protocol secure-sum --collectors 5
   candor associations schema.toml people.csv --protocol randomized-pairs --epsilon 28 -o clusters.json
   candor design schema.toml --method clusters --from-clusters clusters.json --epsilon 8 -o plan.json")]
-pub struct ClusterArgs {
+pub struct AssociationsArgs {
     /// Schema (TOML) of the records; with --protocol attribute, plan (JSON) of the responses
     description: String,
     /// Data files with true records, or responses: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
-    tables: Vec<String>,
+    files: Vec<String>,
     /// Source of the associations
     #[arg(long, value_parser = choice::<Protocol>(), default_value = Protocol::Truth.name())]
     protocol: Protocol,
@@ -76,8 +78,8 @@ pub struct ClusterArgs {
 #[derive(Args)]
 pub struct GroupingArgs {
     /// Measure of association
-    #[arg(long, value_enum, default_value_t = MeasureArg::Auto)]
-    measure: MeasureArg,
+    #[arg(long, value_parser = choice::<MeasureChoice>(), default_value = MeasureChoice::None.name())]
+    measure: MeasureChoice,
     /// Maximum number of cells in a cluster (T_v in the paper)
     #[arg(long, default_value_t = Limits::default().cells, value_name = "N")]
     max_cells: u64,
@@ -89,7 +91,7 @@ pub struct GroupingArgs {
 impl GroupingArgs {
     /// Returns the measure; `None` selects one for each pair.
     pub fn measure(&self) -> Option<Measure> {
-        self.measure.measure()
+        self.measure
     }
 
     /// Returns the limits of a cluster.
@@ -98,31 +100,8 @@ impl GroupingArgs {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MeasureArg {
-    /// Pearson for two ordinal attributes, else Cramér's V
-    Auto,
-    /// Absolute value of Pearson's correlation
-    Pearson,
-    /// Cramér's V
-    Cramer,
-    /// Mutual information divided by the smaller entropy
-    MutualInformation,
-    /// Absolute value of the covariance; can exceed 1
-    Covariance,
-}
-
-impl MeasureArg {
-    fn measure(self) -> Option<Measure> {
-        match self {
-            MeasureArg::Auto => None,
-            MeasureArg::Pearson => Some(Measure::Pearson),
-            MeasureArg::Cramer => Some(Measure::CramersV),
-            MeasureArg::MutualInformation => Some(Measure::MutualInformation),
-            MeasureArg::Covariance => Some(Measure::Covariance),
-        }
-    }
-}
+/// A measure, or `None` for the one that suits each pair.
+type MeasureChoice = Option<Measure>;
 
 fn parse_dependence(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -131,7 +110,7 @@ fn parse_dependence(text: &str) -> Result<f64, String> {
     }
 }
 
-pub fn run(args: ClusterArgs) -> Result<(), Failure> {
+pub fn run(args: AssociationsArgs) -> Result<(), Failure> {
     args.marks.apply();
     if args.attenuated && args.protocol != Protocol::Attribute {
         return Err(Failure::Usage("--uncorrected requires --protocol attribute".to_owned()));
@@ -149,7 +128,7 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
         return Err(Failure::Usage("--seed requires --protocol secure-sum or randomized-pairs".to_owned()));
     }
     if let Some(output) = &args.output {
-        let inputs: Vec<&str> = args.tables.iter().chain([&args.description]).map(String::as_str).collect();
+        let inputs: Vec<&str> = args.files.iter().chain([&args.description]).map(String::as_str).collect();
         refuse_overwriting(output, &inputs)?;
     }
     let (schema, learned) = match args.protocol {
@@ -186,15 +165,15 @@ pub fn run(args: ClusterArgs) -> Result<(), Failure> {
 }
 
 /// Adds a hint to an error of a description: tables are derived from it.
-fn about_description(args: &ClusterArgs, error: StudyError) -> Failure {
+fn about_description(args: &AssociationsArgs, error: StudyError) -> Failure {
     match error {
         StudyError::Tables { error, .. } => Failure::about(&args.description, error),
         error => error.into(),
     }
 }
 
-fn learn_from_truth(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+fn learn_from_truth(args: &AssociationsArgs, schema: &Schema) -> Result<MeasuredAssociations, Failure> {
+    let inputs = Inputs::new(&args.files, args.delimiter)?.with_missing(&args.missing.words());
     let tables = pair_tables(schema).map_err(|error| about_description(args, error))?;
     let records = Records { schema, inputs };
     let counts = watched(|progress| records.count(&tables, progress)).map_err(responses_are_no_records)?;
@@ -212,8 +191,8 @@ pub fn responses_are_no_records(error: TableError) -> Failure {
 }
 
 /// Runs the protocol with one party per record, all in this process.
-fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Failure> {
-    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+fn learn_from_parties(args: &AssociationsArgs, schema: &Schema) -> Result<MeasuredAssociations, Failure> {
+    let inputs = Inputs::new(&args.files, args.delimiter)?.with_missing(&args.missing.words());
     let records = Records { schema, inputs };
     let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
     let parties = Parties { schema, columns: &columns, collectors: args.collectors };
@@ -221,13 +200,13 @@ fn learn_from_parties(args: &ClusterArgs, schema: &Schema) -> Result<Learned, Fa
     Ok(working("adding up secret shares", || from_parties(&parties, args.epsilon, args.grouping.measure(), &source))?)
 }
 
-fn learn_from_responses(args: &ClusterArgs, plan: &Plan) -> Result<Learned, Failure> {
+fn learn_from_responses(args: &AssociationsArgs, plan: &Plan) -> Result<MeasuredAssociations, Failure> {
     let tables = response_tables(plan.schema()).map_err(|error| about_description(args, error))?;
-    let counts = read_responses(plan, &args.tables, args.delimiter, &tables)?;
+    let counts = read_responses(plan, &args.files, args.delimiter, &tables)?;
     Ok(working("estimating pairs", || from_responses(plan, &counts, args.grouping.measure(), args.attenuated))?)
 }
 
-fn describe(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> String {
+fn describe(args: &AssociationsArgs, learned: &MeasuredAssociations, clusters: &Associations) -> String {
     let text = format!("{}\n{}", learned.summary(), dependence_table(clusters));
     text + &cluster_table(clusters, &args.grouping) + &what_it_took(args, learned, clusters) + &what_is_next(args)
 }
@@ -255,7 +234,7 @@ pub fn cluster_table(clusters: &Associations, grouping: &GroupingArgs) -> String
 pub fn dependence_table(clusters: &Associations) -> String {
     let sorted = clusters.strongest();
     let certain = sorted.iter().all(|d| d.standard_error.is_none());
-    let row = |d: &&Dependence| {
+    let row = |d: &&PairAssociation| {
         let mut row = vec![format!("{} x {}", d.a, d.b), d.measure.clone(), format!("{:.4}", d.value)];
         if !certain {
             row.push(d.standard_error.map_or("-".to_owned(), |error| format!("{error:.4}")));
@@ -267,7 +246,7 @@ pub fn dependence_table(clusters: &Associations) -> String {
     table(&header[..width], &sorted.iter().map(row).collect::<Vec<_>>())
 }
 
-fn what_it_took(args: &ClusterArgs, learned: &Learned, clusters: &Associations) -> String {
+fn what_it_took(args: &AssociationsArgs, learned: &MeasuredAssociations, clusters: &Associations) -> String {
     let mut text = String::new();
     if let Some(bytes) = clusters.bytes {
         text += "\n";
@@ -292,7 +271,7 @@ fn what_it_took(args: &ClusterArgs, learned: &Learned, clusters: &Associations) 
     text
 }
 
-fn what_is_next(args: &ClusterArgs) -> String {
+fn what_is_next(args: &AssociationsArgs) -> String {
     let Some(path) = &args.output else { return String::new() };
     let schema = if args.protocol == Protocol::Attribute { "schema.toml" } else { &args.description };
     format!(

@@ -14,7 +14,7 @@ Examples:
   candor compliance plan.json responses.parquet
   candor compliance plan.json responses.parquet --self-protective \"<=50K\"
   candor compliance plan.json responses.parquet --anchor Sex=Male")]
-pub struct ComplyArgs {
+pub struct ComplianceArgs {
     /// Plan (JSON) of the responses
     plan: String,
     /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
@@ -45,7 +45,7 @@ pub struct ComplyArgs {
     json: bool,
 }
 
-pub fn run(args: ComplyArgs) -> Result<(), Failure> {
+pub fn run(args: ComplianceArgs) -> Result<(), Failure> {
     args.marks.apply();
     let plan = read_plan(&args.plan)?;
     let anchor = match args.anchor.as_deref().map(|text| text.split_once('=')) {
@@ -58,7 +58,7 @@ pub fn run(args: ComplyArgs) -> Result<(), Failure> {
         None => None,
     };
     let options = ComplianceOptions::default()
-        .says(args.says.as_deref())
+        .self_protective(args.says.as_deref())
         .anchor(anchor)
         .ignoring(args.ignoring)
         .alpha(args.alpha)
@@ -104,7 +104,7 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
         text += &paragraph(&format!(
             "People who ignore the card and say \"{}\": {:.4} (standard error {:.4}), {}% interval {:.4} to {:.4}. The \
              share of each category lies between two limits, and these answers do not say where:",
-            class.says,
+            class.self_protective_answer,
             class.share,
             class.standard_error,
             100.0 * found.confidence,
@@ -115,8 +115,8 @@ fn describe_question(question: &QuestionCompliance, found: &Compliance) -> Strin
         let row = |reading: &candor::compliance::ShareBounds| {
             vec![
                 label(&reading.category),
-                number(reading.if_none, reading.if_none_standard_error),
-                number(reading.if_all, reading.if_all_standard_error),
+                number(reading.lower_scenario, reading.lower_scenario_standard_error),
+                number(reading.upper_scenario, reading.upper_scenario_standard_error),
             ]
         };
         let rows: Vec<Vec<String>> = class.readings.iter().map(row).collect();

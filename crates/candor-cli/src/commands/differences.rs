@@ -111,7 +111,7 @@ impl DifferenceArgs {
 /// Formats the tests, grouped by the two groups they compare.
 pub fn describe(found: &Differences) -> String {
     let mut text = format!("{} responses, {}% intervals", count(found.respondents), 100.0 * found.confidence);
-    let _ = match &found.design {
+    let _ = match &found.sampling_note {
         Some(design) => writeln!(text, ", {design}"),
         None => writeln!(text),
     };
@@ -148,7 +148,8 @@ fn difference_table(rows: &[Difference]) -> String {
     let row = |one: &Difference| {
         let of = one.attributes.iter().zip(&one.categories);
         let cell: Vec<String> = of.map(|(name, category)| format!("{name} = {}", label(category))).collect();
-        let what = if one.of == "mean" { format!("mean of {}", one.attributes.join(",")) } else { cell.join(", ") };
+        let what =
+            if one.quantity == "mean" { format!("mean of {}", one.attributes.join(",")) } else { cell.join(", ") };
         let difference = one.difference.map(|d| [d.estimate, d.standard_error, d.low, d.high].map(Some));
         let numbers = [one.first_number, one.second_number].into_iter().chain(difference.unwrap_or_default());
         let test =

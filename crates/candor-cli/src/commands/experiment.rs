@@ -33,11 +33,11 @@ Examples:
 Experiments simulate on true records: what they print protects nobody.")]
 pub struct ExperimentArgs {
     #[command(subcommand)]
-    verb: ExperimentVerb,
+    command: ExperimentCommand,
 }
 
 #[derive(Subcommand)]
-enum ExperimentVerb {
+enum ExperimentCommand {
     /// Measure errors of count queries: RR-Independent, RR-Clusters and RR-Adjustment (Domingo-Ferrer and Soria-Comas)
     Multidimensional(MultidimensionalArgs),
     /// Compare optimum, heuristic and Kronecker product for the attributes of the data (Yamamoto and Shibuya)
@@ -53,7 +53,7 @@ enum ExperimentVerb {
 struct DataArgs {
     /// Data files with true records: CSV (also gzip), Parquet or JSON Lines
     #[arg(required = true)]
-    tables: Vec<String>,
+    files: Vec<String>,
     /// Schema (TOML) of the records [default: inferred from the first file]
     #[arg(long, value_name = "schema.toml")]
     schema: Option<String>,
@@ -177,22 +177,22 @@ struct LDiversityArgs {
 }
 
 pub fn run(args: ExperimentArgs) -> Result<(), Failure> {
-    match args.verb {
-        ExperimentVerb::Multidimensional(args) => {
+    match args.command {
+        ExperimentCommand::Multidimensional(args) => {
             let MultidimensionalArgs { data, p, max_cells, min_dependence, coverage, draw } = args;
             let asked = Multidimensional { p, max_cells, min_dependence, coverage };
             let own = read(&data)?;
             let records = own.records();
             print("multidimensional", &data, records, multidimensional(own, &asked, &settings(&draw)))
         }
-        ExperimentVerb::OptimizedRr(args) => {
+        ExperimentCommand::OptimizedRr(args) => {
             let OptimizedRrArgs { data, epsilon_i, with: outcome, snps, draw } = args;
             let own = read(&data)?;
             let records = own.records();
             let asked = OptimizedRr { epsilon_i, outcome, snps };
             print("optimized-rr", &data, records, optimized_rr(&own, &asked, &settings(&draw)))
         }
-        ExperimentVerb::Optrr(args) => {
+        ExperimentCommand::Optrr(args) => {
             let OptrrArgs { data, attributes, delta, generations, seed } = args;
             let own = read(&data)?;
             let records = own.records();
@@ -200,7 +200,7 @@ pub fn run(args: ExperimentArgs) -> Result<(), Failure> {
             let asked = Optrr { attributes, delta };
             print("optrr", &data, records, working("searching", || optrr(&own, &asked, &settings)))
         }
-        ExperimentVerb::LDiversity(args) => {
+        ExperimentCommand::LDiversity(args) => {
             let LDiversityArgs { data, attributes, gamma, l } = args;
             let own = read(&data)?;
             let records = own.records();
@@ -218,7 +218,7 @@ fn read(args: &DataArgs) -> Result<Dataset, Failure> {
     let schema = match &args.schema {
         Some(path) => read_schema(path)?,
         None => {
-            if args.tables[0] == "-" {
+            if args.files[0] == "-" {
                 return Err(Failure::Usage("standard input needs --schema".to_owned()));
             }
             let mut wishes = InferOptions::default().drop(args.drop.clone());
@@ -229,11 +229,11 @@ fn read(args: &DataArgs) -> Result<Dataset, Failure> {
                     None => wishes.bins_elsewhere = Some(parse(text)?),
                 }
             }
-            let input = Input::open(&Location::new(&args.tables[0]), args.delimiter)?;
+            let input = Input::open(&Location::new(&args.files[0]), args.delimiter)?;
             watched(|progress| infer(input.with_missing(args.missing.words()), &wishes, progress))?.schema
         }
     };
-    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let inputs = Inputs::new(&args.files, args.delimiter)?.with_missing(&args.missing.words());
     let records = Records { schema: &schema, inputs };
     let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
     Ok(Dataset { schema, columns })

@@ -19,7 +19,7 @@ Example:
 The data file has one row per respondent and one column per question, with the answer that was given. If the
 plan has several cards, another column holds the letter (or number) of the card. For a list experiment that is
 the group: 0 or A for control, 1 or B for treatment, or words given by --card-labels.")]
-pub struct EnterArgs {
+pub struct ImportArgs {
     /// Plan (JSON) of the survey
     plan: String,
     /// Answers as interviewers recorded them: CSV (also gzip) or Parquet; - for standard input
@@ -51,7 +51,7 @@ pub struct EnterArgs {
     json: bool,
 }
 
-pub fn run(args: EnterArgs) -> Result<(), Failure> {
+pub fn run(args: ImportArgs) -> Result<(), Failure> {
     refuse_both(args.json, Some(&args.output))?;
     let plan = read_plan(&args.plan)?;
     let inputs: Vec<&str> = args.answers.iter().map(String::as_str).chain([args.plan.as_str()]).collect();

@@ -41,8 +41,8 @@ pub fn run(args: ManArgs) -> Result<(), Failure> {
 /// Collects the pages of a command and of all its subcommands, by file name.
 fn collect(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) {
     pages.push((Man::new(command.clone()).get_filename(), render(command)));
-    for verb in command.get_subcommands() {
-        collect(verb, pages);
+    for subcommand in command.get_subcommands() {
+        collect(subcommand, pages);
     }
 }
 

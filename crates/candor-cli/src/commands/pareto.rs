@@ -32,7 +32,7 @@ Examples:
   candor pareto --prior 0.4,0.3,0.2,0.1 --loss ordinal --method exact --points 5
   candor pareto --from people.csv --attribute Education --respondents 30000
   candor pareto --uniform-prior 10 --method evolve --generations 20000 --islands 1 --polish false")]
-pub struct FrontArgs {
+pub struct ParetoArgs {
     #[command(flatten)]
     prior: PriorArgs,
     /// Sample size
@@ -163,7 +163,7 @@ impl SearchArgs {
     }
 }
 
-impl FrontArgs {
+impl ParetoArgs {
     fn options(&self) -> Result<FrontOptions, Failure> {
         let SearchArgs { polish, rounds, .. } = self.search;
         let loss = self.loss.as_deref().map(read_loss).transpose()?;
@@ -180,7 +180,7 @@ impl FrontArgs {
     }
 }
 
-pub fn run(args: FrontArgs) -> Result<(), Failure> {
+pub fn run(args: ParetoArgs) -> Result<(), Failure> {
     refuse_both(args.json, args.output.as_deref())?;
     plots::check(&args.plot)?;
     let prior = args.prior.read(None)?;

@@ -32,11 +32,11 @@ Examples:
 Each party keeps its records. Shares are not encrypted: send each so that only its collector can read it.")]
 pub struct PartyArgs {
     #[command(subcommand)]
-    verb: PartyVerb,
+    command: PartyCommand,
 }
 
 #[derive(Subcommand)]
-enum PartyVerb {
+enum PartyCommand {
     /// Start a session: who takes part, and what is added up; all parties get a copy of the file
     Init(InitArgs),
     /// Write a party's messages: a secret share for each collector, and an announcement for everybody
@@ -85,7 +85,7 @@ struct ShareArgs {
     session: String,
     /// Data files with the party's true records: CSV (also gzip), Parquet or JSON Lines; - for standard input
     #[arg(required = true)]
-    tables: Vec<String>,
+    files: Vec<String>,
     /// Name of the party
     #[arg(long = "as", value_name = "NAME")]
     party: String,
@@ -162,12 +162,12 @@ struct CheckArgs {
 }
 
 pub fn run(args: PartyArgs) -> Result<(), Failure> {
-    match args.verb {
-        PartyVerb::Init(args) => run_init(&args),
-        PartyVerb::Share(args) => run_share(&args),
-        PartyVerb::Sum(args) => run_sum(&args),
-        PartyVerb::Finish(args) => run_finish(&args),
-        PartyVerb::Check(args) => run_check(&args),
+    match args.command {
+        PartyCommand::Init(args) => run_init(&args),
+        PartyCommand::Share(args) => run_share(&args),
+        PartyCommand::Sum(args) => run_sum(&args),
+        PartyCommand::Finish(args) => run_finish(&args),
+        PartyCommand::Check(args) => run_check(&args),
     }
 }
 
@@ -228,7 +228,7 @@ fn run_share(args: &ShareArgs) -> Result<(), Failure> {
     if folder.symlink_metadata().is_ok() {
         return Err(Failure::about(&args.output, ONCE));
     }
-    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let inputs = Inputs::new(&args.files, args.delimiter)?.with_missing(&args.missing.words());
     let records = Records { schema: session.schema(), inputs };
     let columns = working("reading records", || records.read()).map_err(responses_are_no_records)?;
     let messages = working("making secret shares", || {

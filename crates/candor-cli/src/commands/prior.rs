@@ -120,7 +120,7 @@ impl PriorArgs {
             (None, None) => return Err(Failure::Usage("--from requires --attribute, the column to count".to_owned())),
         };
         let counts = counted(Input::open(&location, None)?, &attribute).map_err(|error| match error {
-            TableError::Value(value) => Failure::about(table, value),
+            TableError::InvalidValue(value) => Failure::about(table, value),
             error => error.into(),
         })?;
         shares(&counts).map_err(|error| Failure::about(table, error))

@@ -141,7 +141,7 @@ fn describe(answers: &Answers) -> String {
     let given = answers.given.as_ref().map(|given| format!(", among those with {}", given.trim()));
     let group: Vec<String> = answers.group.iter().map(|(name, category)| format!("{name} = {category}")).collect();
     let group = (!group.is_empty()).then(|| format!(", in the group {}", group.join(", ")));
-    let design = answers.design.as_ref().map(|design| format!(", {design}"));
+    let design = answers.sampling_note.as_ref().map(|design| format!(", {design}"));
     text.extend([given, group, design].into_iter().flatten());
     text.push('\n');
     if !answers.compared.is_empty() {

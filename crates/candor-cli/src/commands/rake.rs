@@ -3,20 +3,21 @@
 use std::fmt::Write;
 use std::time::Instant;
 
+use candor::choice::Choice;
 use candor::counts::Provenance;
 use candor::rake::{
     Adjustment, DistinctRecords, KnownShare, Options, RakeOptions, Targets, Unattainable, margins, rake,
 };
-use candor::synthesize::{self, Parts, tables};
+use candor::synthesize::{self, Parts, RakedRecords, tables};
 use candor_base::plan::Plan;
 use candor_tables::distinct::distinct_responses;
 use candor_tables::existing::check_records;
 use candor_tables::input::Inputs;
-use candor_tables::margins::{MarginRow, read_margins};
+use candor_tables::margins::read_margins;
 use candor_tables::output::Target;
 use candor_tables::records::write_weighted;
 use candor_tables::responses::Format;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::estimate::read_responses;
 use super::{
@@ -34,7 +35,7 @@ Examples:
   candor rake plan.json responses.parquet -o weighted.parquet
   candor rake plan.json responses.parquet --method tree -o weighted.parquet
   candor rake plan.json responses.csv --margins \"Education,Income;Sex\" -o weighted.csv --json")]
-pub struct AdjustArgs {
+pub struct RakeArgs {
     /// Plan (JSON) of the responses
     plan: String,
     /// Response files: CSV (also gzip), Parquet or JSON Lines; - for standard input
@@ -46,8 +47,8 @@ pub struct AdjustArgs {
     #[command(flatten)]
     existing: ForceArgs,
     /// Records that receive weights
-    #[arg(long, value_enum, default_value_t = RecordsArg::Answers)]
-    method: RecordsArg,
+    #[arg(long, value_parser = choice::<RakedRecords>(), default_value = RakedRecords::default().name())]
+    method: RakedRecords,
     #[command(flatten)]
     raking: RakingArgs,
     #[command(flatten)]
@@ -60,16 +61,6 @@ pub struct AdjustArgs {
     /// Print a summary as JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RecordsArg {
-    /// The answers themselves, if each is a record
-    Answers,
-    /// Records drawn from estimated pair tables, as by synthesize --method tree; works for any plan
-    Tree,
-    /// Records drawn as by synthesize --method entropy; works for any plan
-    Entropy,
 }
 
 /// Margins of the weights, and when to stop.
@@ -106,8 +97,7 @@ impl RakingArgs {
     /// Returns the known margins.
     fn known(&self) -> Result<Vec<KnownShare>, Failure> {
         let Some(path) = &self.benchmarks else { return Ok(Vec::new()) };
-        let known = |MarginRow { attribute, category, share }| KnownShare { attribute, category, share };
-        Ok(read_margins(Inputs::new([path], None)?)?.into_iter().map(known).collect())
+        Ok(read_margins(Inputs::new([path], None)?)?)
     }
 
     fn options(&self) -> Result<RakeOptions, Failure> {
@@ -150,7 +140,7 @@ pub fn weigh(plan: &Plan, paths: &[String], delimiter: Option<u8>, raking: &Raki
 }
 
 /// Reads responses, draws records from their pair tables, and rakes these.
-fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted, Failure> {
+fn weigh_drawn(plan: &Plan, parts: Parts, args: &RakeArgs) -> Result<Weighted, Failure> {
     let RakingArgs { margins, benchmarks, targets, .. } = &args.raking;
     if margins.is_some() || benchmarks.is_some() || targets.is_some() {
         return Err(Failure::Usage("--margins, --benchmarks and --targets require --method answers".to_owned()));
@@ -163,7 +153,7 @@ fn weigh_drawn(plan: &Plan, parts: Parts, args: &AdjustArgs) -> Result<Weighted,
     Ok(Weighted { records, adjustment })
 }
 
-pub fn run(args: AdjustArgs) -> Result<(), Failure> {
+pub fn run(args: RakeArgs) -> Result<(), Failure> {
     args.marks.apply();
     let started = Instant::now();
     let target = Target::new(&args.output);
@@ -176,9 +166,8 @@ pub fn run(args: AdjustArgs) -> Result<(), Failure> {
     check_records(&target, existing)?;
     let plan = read_plan(&args.plan)?;
     let Weighted { records, mut adjustment } = match args.method {
-        RecordsArg::Answers => weigh(&plan, &args.responses, args.delimiter, &args.raking)?,
-        RecordsArg::Tree => weigh_drawn(&plan, Parts::Tree, &args)?,
-        RecordsArg::Entropy => weigh_drawn(&plan, Parts::Entropy, &args)?,
+        RakedRecords::Answers => weigh(&plan, &args.responses, args.delimiter, &args.raking)?,
+        RakedRecords::Drawn(parts) => weigh_drawn(&plan, parts, &args)?,
     };
     write_weighted((&target, format, existing), plan.schema(), plan.fingerprint(), &records, &adjustment.weights)?;
     if args.json {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use candor::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
+use candor::randomize::{RandomizeOptions, RecordRandomizer, caution, randomize_to};
 use candor_base::plan::Plan;
 use candor_base::randomness::Source;
 use candor_tables::input::Inputs;
@@ -29,10 +29,10 @@ pub struct RandomizeArgs {
     /// Plan (JSON)
     plan: String,
     /// Data files with true records: CSV (also gzip) or Parquet; - for standard input
-    #[arg(required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
-    tables: Vec<String>,
+    #[arg(required_unless_present = "stream", conflicts_with = "stream")]
+    files: Vec<String>,
     /// Output file for the responses: .parquet, .csv, .tsv, .csv.gz or .tsv.gz; - for standard output
-    #[arg(short, long, required_unless_present = "one_by_one", conflicts_with = "one_by_one")]
+    #[arg(short, long, required_unless_present = "stream", conflicts_with = "stream")]
     output: Option<String>,
     /// Columns to copy unchanged, without randomizing; other extra columns are dropped
     #[arg(long, value_delimiter = ',', value_name = "NAME,..")]
@@ -52,7 +52,7 @@ pub struct RandomizeArgs {
     cells: CellArgs,
     /// Replace existing responses. If anyone has seen the old ones, a second release about the same people adds the
     /// plan's epsilon to their privacy loss
-    #[arg(long, conflicts_with = "one_by_one")]
+    #[arg(long, conflicts_with = "stream")]
     force: bool,
     /// Seed for simulations: reproducible, without any privacy
     #[arg(long)]
@@ -60,13 +60,13 @@ pub struct RandomizeArgs {
     /// Read JSON Lines from standard input and answer each line at once, as docs/reference/sampling-algorithm.md
     /// specifies
     #[arg(
-        long = "stream",
+        long,
         alias = "one-by-one",
         conflicts_with_all = ["keep", "format", "delimiter", "output_delimiter", "safe_cells", "missing"]
     )]
-    one_by_one: bool,
+    stream: bool,
     /// Print a summary as JSON
-    #[arg(long, conflicts_with = "one_by_one")]
+    #[arg(long, conflicts_with = "stream")]
     json: bool,
 }
 
@@ -87,10 +87,10 @@ pub fn run(args: RandomizeArgs) -> Result<(), Failure> {
         remark(&format!("warning: {caution}"));
     }
     let source = randomness(args.seed)?;
-    let Some(output) = &args.output else { return one_by_one(&plan, &source) };
+    let Some(output) = &args.output else { return stream(&plan, &source) };
     let target = Target::new(output);
     let format = format(&args, &target)?;
-    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let inputs = Inputs::new(&args.files, args.delimiter)?.with_missing(&args.missing.words());
     let options = RandomizeOptions::new(&source).keep(&args.keep);
     let to = (&target, format, Existing::forced(args.force));
     let mut done = watched(|progress| randomize_to(&plan, inputs, &options, to, progress))?;
@@ -131,8 +131,8 @@ fn format(args: &RandomizeArgs, target: &Target) -> Result<Format, Failure> {
 }
 
 /// Randomizes records as they arrive, one line each. Written responses stay if a later line is invalid.
-fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
-    let one_by_one = OneByOne::new(plan);
+fn stream(plan: &Plan, source: &Source) -> Result<(), Failure> {
+    let randomizer = RecordRandomizer::new(plan);
     let mut rng = source.stream(0);
     for (number, text) in (1u64..).zip(limits::lines(std::io::stdin().lock())) {
         let wrong = |message: String| Failure::Input(format!("line {number}: {message}"));
@@ -143,7 +143,7 @@ fn one_by_one(plan: &Plan, source: &Source) -> Result<(), Failure> {
         // The parser's message may quote the line, which contains true values.
         let fields: Map<String, Value> = serde_json::from_str(&text)
             .map_err(|error| wrong(format!("not a JSON object (at column {})", error.column())))?;
-        emit_data(&format!("{}\n", one_by_one.answer(&fields, &mut rng).map_err(wrong)?))?;
+        emit_data(&format!("{}\n", randomizer.answer(&fields, &mut rng).map_err(|error| wrong(error.to_string()))?))?;
         let _ = std::io::stdout().flush();
     }
     Ok(())

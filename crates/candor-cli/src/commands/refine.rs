@@ -96,7 +96,7 @@ fn describe(refined: &Refinement, respondents: f64) -> String {
         vec![
             name.to_owned(),
             format!("{:.6}", side.privacy),
-            format!("{:.4e}", side.utility.unwrap_or(f64::INFINITY)),
+            format!("{:.4e}", side.mse.unwrap_or(f64::INFINITY)),
             format!("{:.4}", side.worst_posterior),
             side.outputs.to_string(),
             epsilon.to_string(),
@@ -113,7 +113,7 @@ fn describe(refined: &Refinement, respondents: f64) -> String {
             "Privacy is the expected loss of the best guess, as a share of the largest loss, {largest}."
         ));
     }
-    let better = refined.after.utility.unwrap_or(f64::INFINITY) < refined.before.utility.unwrap_or(f64::INFINITY);
+    let better = refined.after.mse.unwrap_or(f64::INFINITY) < refined.before.mse.unwrap_or(f64::INFINITY);
     text + &paragraph(match better {
         true => {
             "Answers were split: the adversary guesses no better, and estimates are more precise. Privacy and \

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use candor::format::{p_is, p_value};
 use candor::regress::{
-    Coefficient, GroupRegression, Prediction, RegressOptions, Regression, Rows, model, profiles, regress_with_progress,
+    Average, Coefficient, DegreesOfFreedom, Family, GroupRegression, IgnoringOptions, Method, Missing, Prediction,
+    Questions, RegressOptions, Regression, Rows, THRESHOLD, Test, model, profiles, regress_with_progress,
 };
-use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
 use candor_runtime::names;
 use candor_tables::input::{Input, Location};
 use clap::Args;
@@ -162,14 +162,14 @@ fn in_groups(found: &Regression) -> String {
 fn describe(found: &Regression) -> String {
     let percent = 100.0 * found.confidence;
     let method = match found.method {
-        "ml" => "maximum likelihood",
-        "jeffreys" => "penalized likelihood (Jeffreys)",
+        Method::MaximumLikelihood => "maximum likelihood",
+        Method::Jeffreys => "penalized likelihood (Jeffreys)",
         _ => "corrected score",
     };
     let tests = match found.test {
-        "wald-replicates" => "the estimates over their standard errors",
-        "fieller" => "the score (Fieller)",
-        "one-step-cr2" => "the score (CR2 of the PSUs, Student's t)",
+        Test::WaldReplicates => "the estimates over their standard errors",
+        Test::Fieller => "the score (Fieller)",
+        Test::OneStepCr2 => "the score (CR2 of the PSUs, Student's t)",
         _ if found.coefficients.iter().any(|one| one.df.is_some()) => "the score (variance of the PSUs, Student's t)",
         _ => "the score",
     };
@@ -178,18 +178,18 @@ fn describe(found: &Regression) -> String {
         found.model,
         count(found.respondents),
         match found.family {
-            "poisson" => "Poisson",
-            "quasi-poisson" => "quasi-Poisson",
-            other => other,
+            Family::Poisson => "Poisson",
+            Family::QuasiPoisson => "quasi-Poisson",
+            other => other.name(),
         }
     );
     text += &modelled(found);
     text += &variables(found);
-    if let Some(design) = &found.design {
+    if let Some(design) = &found.sampling_note {
         let _ = writeln!(text, "{design}");
     }
     // Thresholds have categories of their own.
-    let together = |a: &Coefficient, b: &Coefficient| found.family == "ordinal" || a.category == b.category;
+    let together = |a: &Coefficient, b: &Coefficient| found.family == Family::Ordinal || a.category == b.category;
     for own in found.coefficients.chunk_by(together) {
         let _ = writeln!(text, "\n{}", explained(own[0].category.as_deref(), found));
         text += &coefficient_table(own, found);
@@ -205,11 +205,11 @@ fn explained(category: Option<&str>, found: &Regression) -> String {
     let against = found.reference.as_ref().map_or(String::new(), |one| format!(" against {}", label(one)));
     let response = &found.response;
     match (found.family, category) {
-        ("ordinal", _) => {
+        (Family::Ordinal, _) => {
             let all: Vec<String> = found.shares.iter().filter_map(|one| one.category.as_deref()).map(label).collect();
             format!("Log odds of a higher category of {response} ({})", all.join(" < "))
         }
-        ("poisson" | "quasi-poisson", _) => format!("Logarithm of the mean of {response}"),
+        (Family::Poisson | Family::QuasiPoisson, _) => format!("Logarithm of the mean of {response}"),
         (_, Some(category)) => format!("Log odds of {response} = {}{against}", label(category)),
         _ => format!("Mean of {response}"),
     }
@@ -247,9 +247,9 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
         header.push("uncorrected");
     }
     let row = |one: &Coefficient| {
-        let between = one.category.as_ref().filter(|_| one.term == "(threshold)");
+        let between = one.category.as_ref().filter(|_| one.term == THRESHOLD);
         let mut row = vec![between.map_or_else(|| term(&one.term), |between| format!("{} {between}", one.term))];
-        let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
+        let mark = if one.is_shrunk(found) { "*" } else { "" };
         row.push(format!("{}{mark}", four_digits(one.estimate)));
         row.push(one.standard_error.map_or(String::new(), four_digits));
         row.push(one.low.map_or("no limit".to_owned(), four_digits));
@@ -257,7 +257,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
         row.extend(by_student.then(|| one.df.map_or(String::new(), |df| format!("{df:.1}"))));
         row.push(one.p_value.map_or(String::new(), p_value));
         row.extend(ratio_name(found).map(|_| ratio(one)));
-        row.push(one.design_effect.map_or(String::new(), |effect| format!("{effect:.2}")));
+        row.push(one.variance_inflation.map_or(String::new(), |effect| format!("{effect:.2}")));
         if naive {
             row.push(one.naive.map_or(String::new(), four_digits));
         }
@@ -269,7 +269,7 @@ fn coefficient_table(own: &[Coefficient], found: &Regression) -> String {
 /// Names the predicted quantity.
 fn predicted(found: &Regression) -> &'static str {
     match found.family {
-        "linear" | "poisson" | "quasi-poisson" => "mean",
+        family if family.is_of_numbers() => "mean",
         _ => "share",
     }
 }
@@ -277,8 +277,8 @@ fn predicted(found: &Regression) -> &'static str {
 /// Names the exponential of the coefficients.
 fn ratio_name(found: &Regression) -> Option<&'static str> {
     match found.family {
-        "linear" => None,
-        "poisson" | "quasi-poisson" => Some("rate ratio"),
+        Family::Linear => None,
+        Family::Poisson | Family::QuasiPoisson => Some("rate ratio"),
         _ => Some("odds ratio"),
     }
 }
@@ -316,7 +316,7 @@ fn contrast_table(own: &[Coefficient], found: &Regression) -> String {
     let mut header = vec![&found.response[..], "estimate", "standard error", "low", "high", "p"];
     header.extend(ratio_name(found));
     let row = |one: &Coefficient| {
-        let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
+        let mark = if one.is_shrunk(found) { "*" } else { "" };
         let mut row = vec![
             label(one.category.as_ref().unwrap_or(&found.response)),
             format!("{}{mark}", four_digits(one.estimate)),
@@ -351,18 +351,18 @@ fn prediction_table(all: &[Prediction], found: &Regression) -> String {
 fn averages(found: &Regression) -> String {
     let of = |category: &Option<String>| label(category.as_ref().unwrap_or(&found.response));
     let numbers = |values: [f64; 4]| values.map(four_digits);
-    let share = |one: &candor::regress::Share| {
+    let share = |one: &Average| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
         [of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
-    let effect = |one: &candor::regress::Effect| {
+    let effect = |one: &Average| {
         let numbers = numbers([one.estimate, one.standard_error, one.low, one.high]);
         [term(&one.term), of(&one.category)].into_iter().chain(numbers).collect::<Vec<_>>()
     };
     let what = predicted(found);
     // Of two categories, one suffices.
     let modelled = found.coefficients.first().map(|one| &one.category);
-    let told = |category: &Option<String>| found.family != "binary" || Some(category) == modelled;
+    let told = |category: &Option<String>| found.family != Family::Binary || Some(category) == modelled;
     let shares = found.shares.iter().filter(|one| told(&one.category));
     let effects: Vec<_> = found.effects.iter().filter(|one| told(&one.category)).map(effect).collect();
     let mut text = format!("\nAverage predicted {what}\n");
@@ -409,7 +409,7 @@ fn fit_lines(found: &Regression) -> String {
         text += &paragraph(&format!(
             "Share{who} that ignores the device and says {}: {:.4}{}; against everybody following it: likelihood ratio \
              {:.3}, {}.",
-            share.says,
+            share.self_protective_answer,
             share.estimate,
             share.standard_error.map_or(String::new(), |error| format!(" (standard error {error:.4})")),
             share.likelihood_ratio,

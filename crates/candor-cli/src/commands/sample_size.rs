@@ -35,7 +35,7 @@ Examples:
   candor sample-size plan.json --model \"Income ~ Sex + Region\" --effect \"Sex=Male=0.7\"
   candor sample-size plan.json --model \"Income ~ Region\" --effect \"Region=south=0.4\" --expected-shares people.csv
   candor sample-size plan.json --model \"Income ~ Sex + age\" --effect \"age=0.2\" --numeric-columns age")]
-pub struct SizeArgs {
+pub struct SampleSizeArgs {
     /// Plan (JSON); - for standard input
     plan: String,
     /// Margin of error, as a share: 0.02 is two percentage points
@@ -123,7 +123,7 @@ fn parse_margin(text: &str) -> Result<f64, String> {
 /// Description of the progress.
 const WHAT: &str = "computing the number of respondents";
 
-pub fn run(args: SizeArgs) -> Result<(), Failure> {
+pub fn run(args: SampleSizeArgs) -> Result<(), Failure> {
     let plan = read_plan(&args.plan)?;
     if let Some(text) = &args.model {
         return run_effects(&plan, text, &args);
@@ -165,7 +165,7 @@ pub fn run(args: SizeArgs) -> Result<(), Failure> {
 }
 
 /// Parses the alternative to detect.
-fn finding(args: &SizeArgs) -> Result<Alternative, Failure> {
+fn finding(args: &SampleSizeArgs) -> Result<Alternative, Failure> {
     let found = Alternative::new(&args.detect, args.null, args.ignoring);
     found.map_err(|error| Failure::Usage(with_flags(&error.to_string())))
 }
@@ -175,7 +175,7 @@ fn parse_effect(text: &str) -> Result<Effect, String> {
 }
 
 /// Computes the number of respondents for the effects of a model.
-fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> {
+fn run_effects(plan: &Plan, text: &str, args: &SampleSizeArgs) -> Result<(), Failure> {
     let fitting = RegressOptions::default().family(args.family).references(args.reference.clone());
     let asked = effects::model(plan, text, fitting)?;
     let shares = match &args.shares {
@@ -212,7 +212,7 @@ fn run_effects(plan: &Plan, text: &str, args: &SizeArgs) -> Result<(), Failure> 
     emit(&(heading + &table(&header, &rows) + legend))
 }
 
-fn run_power(plan: &Plan, args: &SizeArgs) -> Result<(), Failure> {
+fn run_power(plan: &Plan, args: &SampleSizeArgs) -> Result<(), Failure> {
     let (alpha, power, respondents) = (args.alpha, args.power, args.respondents);
     let options = PowerOptions::new(finding(args)?).alpha(alpha).power(power).respondents(respondents);
     let found = powers(plan, &options)?;

@@ -22,11 +22,11 @@ use crate::show::{count, emit, emit_json, plural, remark};
 #[derive(Args)]
 pub struct SchemaArgs {
     #[command(subcommand)]
-    verb: SchemaVerb,
+    command: SchemaCommand,
 }
 
 #[derive(Subcommand)]
-enum SchemaVerb {
+enum SchemaCommand {
     /// Infer a schema (TOML) from a data file, to edit by hand
     ///
     /// The categories are those that occur in the data file, so a published schema reveals that each of them
@@ -84,7 +84,7 @@ struct CheckArgs {
     schema: String,
     /// Data file: CSV (also gzip) or Parquet; - for standard input
     #[arg(required = true)]
-    tables: Vec<String>,
+    files: Vec<String>,
     #[command(flatten)]
     missing: MissingArgs,
     /// Delimiter of CSV files: one character, or tab [default: auto-detected]
@@ -96,9 +96,9 @@ struct CheckArgs {
 }
 
 pub fn run(args: SchemaArgs) -> Result<(), Failure> {
-    match args.verb {
-        SchemaVerb::Infer(args) => run_infer(args),
-        SchemaVerb::Check(args) => run_check(args),
+    match args.command {
+        SchemaCommand::Infer(args) => run_infer(args),
+        SchemaCommand::Check(args) => run_check(args),
     }
 }
 
@@ -154,12 +154,12 @@ fn true_records(path: &str, delimiter: Option<u8>) -> Result<Input, Failure> {
 }
 
 fn run_check(args: CheckArgs) -> Result<(), Failure> {
-    if let Some(swapped) = args.tables.iter().find(|path| names_table(&args.schema) && is_schema(path)) {
+    if let Some(swapped) = args.files.iter().find(|path| names_table(&args.schema) && is_schema(path)) {
         let advice = format!("this is a table; the schema comes first: candor schema check {}", shell::file(swapped));
         return Err(Failure::about(&args.schema, format!("{advice} {}", shell::file(&args.schema))));
     }
     let schema = read_schema(&args.schema)?;
-    let inputs = Inputs::new(&args.tables, args.delimiter)?.with_missing(&args.missing.words());
+    let inputs = Inputs::new(&args.files, args.delimiter)?.with_missing(&args.missing.words());
     let (records, found, read) = if args.json {
         let checked = watched(|progress| check(&schema, inputs, progress));
         emit_json(&checked)?;

@@ -1,4 +1,4 @@
-//! Whose responses are analysed, and how they were drawn: flags that several verbs share.
+//! Whose responses are analyzed, and how they were drawn: options that several commands share.
 
 use candor::choice::Choice;
 use candor::counts::Counts;
@@ -38,14 +38,14 @@ pub struct DesignArgs {
     strata: Option<String>,
     /// Column of primary sampling units (PSU) within strata, such as households or schools
     #[arg(long = "psu", alias = "sampling-clusters", value_name = "COLUMN")]
-    sampling_clusters: Option<String>,
+    psu: Option<String>,
     /// Column for the finite population correction: the number of PSUs in the stratum, or the sampled fraction if at
     /// most 1
     #[arg(long, value_name = "COLUMN")]
     fpc: Option<String>,
     /// Name pattern of replicate weight columns, such as "rep_*"
     #[arg(long = "replicate-weights", alias = "replicates", value_name = "NAMES")]
-    replicates: Option<String>,
+    replicate_weights: Option<String>,
     /// Replication method
     #[arg(long, value_parser = choice::<ReplicateMethod>(), value_name = "METHOD")]
     replicate_method: Option<ReplicateMethod>,
@@ -67,7 +67,7 @@ pub struct DesignArgs {
     /// Population benchmarks of public attributes to rake the weights to: a file with columns attribute, category and
     /// share
     #[arg(long = "benchmarks", alias = "calibrate", value_name = "FILE")]
-    calibrate: Option<String>,
+    benchmarks: Option<String>,
 }
 
 impl SurveyArgs {
@@ -98,20 +98,20 @@ impl DesignArgs {
     }
 
     fn options(&self) -> Result<SamplingOptions, Failure> {
-        let calibrate = self.calibrate.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
+        let benchmarks = self.benchmarks.as_ref().map(|path| read_margins(Inputs::new([path], None)?));
         Ok(SamplingOptions::default()
             .weights(self.weights.clone())
             .strata(self.strata.clone())
-            .sampling_clusters(self.sampling_clusters.clone())
+            .psu(self.psu.clone())
             .fpc(self.fpc.clone())
-            .replicates(self.replicates.clone())
+            .replicate_weights(self.replicate_weights.clone())
             .replicate_method(self.replicate_method)
             .fay(self.fay)
             .replicate_scale(self.replicate_scale)
             .replicate_rscales(self.replicate_rscales.clone())
             .replicate_about(self.replicate_about)
             .lonely_psu(self.lonely_psu)
-            .calibrate(calibrate.transpose()?.unwrap_or_default()))
+            .benchmarks(benchmarks.transpose()?.unwrap_or_default()))
     }
 
     fn flags(&self) -> Vec<String> {
@@ -122,20 +122,20 @@ impl DesignArgs {
         let (fay, scale) = (number(self.fay), number(self.replicate_scale));
         let rscales: Vec<String> = self.replicate_rscales.iter().map(f64::to_string).collect();
         let rscales = (!rscales.is_empty()).then(|| rscales.join(","));
-        let calibrate = self.calibrate.as_deref().map(file_name);
+        let benchmarks = self.benchmarks.as_deref().map(file_name);
         let flags = [
             ("--weights", &self.weights),
             ("--strata", &self.strata),
-            ("--psu", &self.sampling_clusters),
+            ("--psu", &self.psu),
             ("--fpc", &self.fpc),
-            ("--replicate-weights", &self.replicates),
+            ("--replicate-weights", &self.replicate_weights),
             ("--replicate-method", &method),
             ("--fay", &fay),
             ("--replicate-scale", &scale),
             ("--replicate-rscales", &rscales),
             ("--replicate-about", &about),
             ("--lonely-psu", &lonely),
-            ("--benchmarks", &calibrate),
+            ("--benchmarks", &benchmarks),
         ];
         flags.into_iter().filter_map(|(name, value)| Some(shell::flag(name, value.as_ref()?))).collect()
     }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use candor::choice::Choice;
 use candor::synthesize::{Parts, Synthesis, synthesize, synthesize_weighted, tables};
 use candor_analysis::synthesize::MAX_RECORDS;
 use candor_base::plan::Plan;
@@ -10,13 +11,13 @@ use candor_tables::existing::check_records;
 use candor_tables::output::Target;
 use candor_tables::records::write_synthetic;
 use candor_tables::responses::Format;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::estimate::read_responses;
 use super::rake::{RakingArgs, Weighted, describe, weigh};
 use super::{CellArgs, ForceArgs, MarkArgs, parse_delimiter, read_plan, refuse_both, refuse_overwriting};
 use crate::failure::Failure;
-use crate::flags::with_flags;
+use crate::flags::{choice, with_flags};
 use crate::progress::{watched, working};
 use crate::show::{count, emit, emit_json, paragraph, remark};
 
@@ -39,8 +40,8 @@ pub struct SynthesizeArgs {
     #[command(flatten)]
     existing: ForceArgs,
     /// Model that the records are drawn from
-    #[arg(long, value_enum, default_value_t = MethodArg::Tree)]
-    method: MethodArg,
+    #[arg(long, value_parser = choice::<PartsChoice>(), default_value = Some(Parts::default()).name())]
+    method: PartsChoice,
     /// Number of records [default: the number of responses]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_RECORDS))]
     records: Option<u64>,
@@ -61,19 +62,8 @@ pub struct SynthesizeArgs {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodArg {
-    /// Estimated pair tables along a tree of the strongest associations; public attributes are kept
-    Tree,
-    /// All estimated pair tables, by maximum entropy; public attributes are kept
-    Entropy,
-    /// Estimated table of each block and of the public attributes, independent of each other
-    Clusters,
-    /// Estimated table of all attributes; for small domains
-    Joint,
-    /// Answers with raked weights; see candor rake
-    Adjusted,
-}
+/// Tables to draw records from, or `None` for weighted answers.
+type PartsChoice = Option<Parts>;
 
 pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     args.marks.apply();
@@ -81,7 +71,7 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
     let target = Target::new(&args.output);
     refuse_both(args.json, Some(&args.output))?;
     let format = args.cells.apply(Format::for_target(&target))?;
-    if let Some(flag) = args.raking.given().filter(|_| args.method != MethodArg::Adjusted) {
+    if let Some(flag) = args.raking.given().filter(|_| args.method.is_some()) {
         return Err(Failure::Usage(format!("{flag} requires --method adjusted")));
     }
     let mut read: Vec<&str> = args.responses.iter().map(String::as_str).collect();
@@ -120,17 +110,11 @@ pub fn run(args: SynthesizeArgs) -> Result<(), Failure> {
 
 /// Makes the records and, if they are drawn from weights, describes these.
 fn make(args: &SynthesizeArgs, plan: &Plan, source: &Source) -> Result<(Synthesis, Option<String>), Failure> {
-    let parts = match args.method {
-        MethodArg::Tree => Parts::Tree,
-        MethodArg::Entropy => Parts::Entropy,
-        MethodArg::Clusters => Parts::Clusters,
-        MethodArg::Joint => Parts::Joint,
-        MethodArg::Adjusted => {
-            let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
-            let made =
-                working("making records", || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
-            return Ok((made, Some(describe(&adjustment))));
-        }
+    let Some(parts) = args.method else {
+        let Weighted { records, adjustment } = weigh(plan, &args.responses, args.delimiter, &args.raking)?;
+        let made =
+            working("making records", || synthesize_weighted(plan, &records, &adjustment, args.records, source))?;
+        return Ok((made, Some(describe(&adjustment))));
     };
     let counts = read_responses(plan, &args.responses, args.delimiter, &tables(plan, parts)?)?;
     Ok((watched(|progress| synthesize(plan, &counts, parts, args.records, source, progress))?, None))

@@ -187,7 +187,7 @@ fn describe(result: &Independence, names: [&str; 2], confidence: f64) -> String 
     };
     let corrected = line(result.statistic, result.degrees, result.p_value);
     let mut text = format!("Are {} and {} independent? {} responses\n", names[0], names[1], count(result.respondents));
-    match &result.design {
+    match &result.sampling_note {
         None => text += &paragraph(&format!("Corrected for the randomization: {corrected}.")),
         Some(design) => text += &paragraph(&format!("Corrected for the randomization, {design}: {corrected}.")),
     }

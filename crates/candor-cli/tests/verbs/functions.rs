@@ -2,6 +2,7 @@
 
 use crate::sandbox::Sandbox;
 use candor::associations::associations;
+use candor::associations::{from_truth, pair_tables};
 use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
 use candor::compliance::{self, ComplianceOptions};
@@ -10,7 +11,6 @@ use candor::design::{DesignOptions, design};
 use candor::device::{DeviceOptions, devices};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::{EstimateOptions, estimate};
-use candor::learn::{from_truth, pair_tables};
 use candor::moments::MomentQuery;
 use candor::pareto::{FrontOptions, pareto};
 use candor::power::{Alternative, PowerOptions, powers};

@@ -25,11 +25,11 @@ use tokio::sync::Notify;
 )]
 struct Command {
     #[command(subcommand)]
-    verb: Verb,
+    command: Subcommands,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum Subcommands {
     /// Create a survey folder with the plan and a survey.toml to edit
     #[command(alias = "new")]
     Init {
@@ -131,7 +131,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failed(&error.to_string()),
     };
-    match runtime.block_on(run(command.verb)) {
+    match runtime.block_on(run(command.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => failed(&error.to_string()),
     }
@@ -142,9 +142,9 @@ fn failed(message: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-async fn run(verb: Verb) -> Result<(), CollectError> {
-    match verb {
-        Verb::Init { survey, plan, invited, tokens_until } => {
+async fn run(command: Subcommands) -> Result<(), CollectError> {
+    match command {
+        Subcommands::Init { survey, plan, invited, tokens_until } => {
             let (made, notes) = Survey::create_for(&survey, &plan, invited, tokens_until)?;
             notes.iter().for_each(|note| eprintln!("note: {note}"));
             say(&format!(
@@ -153,8 +153,8 @@ async fn run(verb: Verb) -> Result<(), CollectError> {
                 survey.display()
             ))
         }
-        Verb::Serve(args) => serve(args).await,
-        Verb::Invite { at, count, base_url } => {
+        Subcommands::Serve(args) => serve(args).await,
+        Subcommands::Invite { at, count, base_url } => {
             let survey = Survey::read(&at.survey)?;
             if !survey.wording.invitations {
                 return Err(CollectError::Other(
@@ -168,15 +168,15 @@ async fn run(verb: Verb) -> Result<(), CollectError> {
                 codes.iter().map(|code| format!("{}/#{code}\n", address.trim_end_matches('/'))).collect();
             say(&format!("link\n{lines}"))
         }
-        Verb::Pages { folder } => write_pages(&folder),
-        Verb::Status(at) => status(&at).await,
-        Verb::Close(at) => {
+        Subcommands::Pages { folder } => write_pages(&folder),
+        Subcommands::Status(at) => status(&at).await,
+        Subcommands::Close(at) => {
             let survey = Survey::read(&at.survey)?;
             open_store(&survey, at.database.as_deref()).await?.close().await?;
             say("The survey is closed.\n")
         }
-        Verb::Export { at, output, format } => write_out(&at, &output, format).await,
-        Verb::Demo { respondents, listen, exit_when_done } => {
+        Subcommands::Export { at, output, format } => write_out(&at, &output, format).await,
+        Subcommands::Demo { respondents, listen, exit_when_done } => {
             demo::run(listen, respondents, exit_when_done, |text| drop(say(text))).await
         }
     }

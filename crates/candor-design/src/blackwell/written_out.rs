@@ -3,7 +3,7 @@
 use candor_base::plan::{Block, Plan};
 
 use super::{BlackwellError, Design, MAX_ANSWERS};
-use crate::written::{WrittenError, of_blocks};
+use crate::transition_matrix::{MatrixError, of_blocks};
 
 /// Returns the blocks of a plan as one matrix over these attributes, with a label for each answer.
 pub(super) fn written_out(
@@ -19,7 +19,7 @@ pub(super) fn written_out(
     }
     match of_blocks(plan, blocks, &places, records * MAX_ANSWERS) {
         Ok(written) => Ok((written.numbers(), written.answers)),
-        Err(WrittenError::TooLarge(size)) => Err(too_large(size)),
+        Err(MatrixError::TooLarge(size)) => Err(too_large(size)),
         Err(_) => Err(too_large(usize::MAX)),
     }
 }

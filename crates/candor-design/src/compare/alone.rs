@@ -8,9 +8,9 @@ use candor_runtime::progress::{Progress, ProgressSink};
 
 use super::{Candidate, compare, recommended};
 use crate::DesignError;
-use crate::method::ComparisonTarget;
 use crate::predict::errors_within;
 use crate::request::design;
+use crate::traits::ComparisonTarget;
 
 /// Errors of one attribute's tables under two plans of the same epsilon.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Compares all methods that apply to a schema, at the same certified record-level epsilon.
 //!
 //! The measure is the expected error of the requested tables. A method takes part if it defines a request for a
-//! record-level epsilon ([`Design::at`](crate::method::Design::at)).
+//! record-level epsilon ([`Design::at`](crate::traits::Design::at)).
 
 mod answer;
 mod alone;
@@ -20,9 +20,9 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::{Deadline, Progress, ProgressSink, Stopped};
 
 use crate::bound::{Bound, Costs};
-pub use crate::method::{ComparisonTarget, NotApplicable};
 use crate::predict::errors_within;
 use crate::request::{Method, Request, design_with_progress};
+pub use crate::traits::{ComparisonTarget, NotApplicable};
 use crate::{DesignError, budget, randomized_attributes};
 
 /// A method with its plan, or the reason why it does not apply.

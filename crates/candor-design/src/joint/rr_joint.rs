@@ -6,8 +6,8 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters};
 use crate::{DesignError, compliance_check, randomized_attributes};
 
 /// Parameters of RR-Joint.

@@ -15,8 +15,8 @@ use candor_base::channel::{Axis, PatternSet};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
 
-use super::optimal::levels::EpsilonTargets;
-use super::optimal::{aim, bring_down, with_all};
+use super::least_epsilon::levels::EpsilonTargets;
+use super::least_epsilon::{aim, bring_down, with_all};
 use crate::{DesignError, randomized_attributes};
 
 /// The relative probabilities of {no miss} and of {only j misses} for each `j`.
@@ -85,7 +85,7 @@ pub fn by_need(schema: &Schema, epsilons: &[f64]) -> Vec<usize> {
 }
 
 /// Attribute epsilons below this tell nothing, so a total that allows no more is refused.
-const LEAST_EPSILON: f64 = 1e-3;
+const MIN_EPSILON: f64 = 1e-3;
 
 /// Designs the heuristic's plan with attribute epsilons in the given ratio, as large as `total` allows.
 ///
@@ -113,7 +113,7 @@ pub fn heuristic_within(schema: &Schema, total: f64, ratio: &[f64]) -> Result<He
         let middle = 0.5 * (low + high);
         *(if epsilon(middle)? <= total { &mut low } else { &mut high }) = middle;
     }
-    if low * largest < LEAST_EPSILON {
+    if low * largest < MIN_EPSILON {
         return Err(DesignError::NoHeuristic(total));
     }
     // The integers decide; take a few steps down if they exceed the total.
@@ -246,8 +246,8 @@ fn plan(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::joint::optimal::optimal;
-    use crate::joint::optimal::search::SearchLimits;
+    use crate::joint::least_epsilon::optimal;
+    use crate::joint::least_epsilon::search::SearchLimits;
     use proptest::prelude::*;
 
     /// Returns the published solution for `m x n` data: `x_0` in the four cases.
@@ -339,7 +339,7 @@ mod tests {
                 Ok(found) => found,
                 Err(DesignError::NoHeuristic(_)) => {
                     // Even the smallest attribute epsilons spend the total.
-                    let least = vec![LEAST_EPSILON; sizes.len()];
+                    let least = vec![MIN_EPSILON; sizes.len()];
                     let spent = heuristic(&schema, &least, &by_need(&schema, &least)).unwrap().plan;
                     prop_assert!(spent.guarantee().epsilon().as_f64() > 0.999 * total);
                     return Ok(());

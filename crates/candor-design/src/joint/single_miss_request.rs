@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::single_miss::{Heuristic, by_need, heuristic, heuristic_within, reduced, two_attribute};
 use crate::budget::ratio;
-use crate::method::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::outcome::{AdjustedEpsilon, DesignOutcome};
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters, texts};
 use crate::{DesignError, randomized_attributes};
 
 /// Parameters of the heuristic.
@@ -49,7 +49,7 @@ impl HeuristicRequest {
     }
 
     /// Creates a request with one epsilon for each attribute.
-    pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
+    pub fn with_attribute_epsilons(epsilons: impl Into<Vec<f64>>) -> Self {
         HeuristicRequest { attribute_epsilon: Some(epsilons.into()), ..Self::default() }
     }
 

@@ -9,8 +9,8 @@ const LOG_UTILITY: (f64, f64) = (-6.0, 0.0);
 /// better; the maximum is 6.
 pub fn hypervolume(points: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (best, reference) = LOG_UTILITY;
-    let place = |(privacy, utility): (f64, f64)| {
-        let depth = reference - utility.log10().clamp(best, reference);
+    let place = |(privacy, mse): (f64, f64)| {
+        let depth = reference - mse.log10().clamp(best, reference);
         (privacy > 0.0 && depth > 0.0).then_some((privacy.min(1.0), depth))
     };
     let mut steps: Vec<(f64, f64)> = points.into_iter().filter_map(place).collect();

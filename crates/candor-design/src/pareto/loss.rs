@@ -19,7 +19,7 @@ use crate::DesignError;
 use crate::matrix::Labelled;
 
 /// Differences of privacy below this are none.
-const EQUAL: f64 = 1e-9;
+const TIE_TOLERANCE: f64 = 1e-9;
 
 /// The loss of a guess, by name or as a matrix.
 ///
@@ -122,7 +122,7 @@ impl Accuracy {
         let mut accuracy = Accuracy { losses, scores, largest, vertices, range: (0.0, 0.0) };
         let most = 1.0 - best(&accuracy.scores, prior.shares()).1;
         let least = accuracy.least(prior, bound);
-        if most - least <= EQUAL {
+        if most - least <= TIE_TOLERANCE {
             return Err(FrontError::Loss(format!(
                 "makes the best guess lose {:.4} on average whatever the answers are: there is no trade-off",
                 most * largest

@@ -27,7 +27,7 @@ pub struct Measures {
 
 impl Measures {
     /// Returns eq. 10: the average mean squared error of `n` shares estimated from `respondents`.
-    pub fn utility(&self, respondents: f64, n: usize) -> f64 {
+    pub fn mse(&self, respondents: f64, n: usize) -> f64 {
         self.variance / (respondents * n as f64)
     }
 
@@ -266,9 +266,9 @@ mod tests {
         let found = measure_square(&[0.7, 0.2, 0.1, 0.2, 0.6, 0.2, 0.1, 0.3, 0.6], &prior);
         assert!((found.privacy - 0.35).abs() < 1e-15);
         assert!((found.worst_posterior - 0.813_953_488_372_093).abs() < 1e-15);
-        assert!((found.utility(1000.0, 3) - 1.252_096_029_547_553_5e-3).abs() < 1e-15);
+        assert!((found.mse(1000.0, 3) - 1.252_096_029_547_553_5e-3).abs() < 1e-15);
         // Theorem 6 as printed, with its factor 2 over ordered pairs, gives a different number.
-        assert!((found.utility(1000.0, 3) - 1.587_240_073_868_883_4e-3).abs() > 3e-4);
+        assert!((found.mse(1000.0, 3) - 1.587_240_073_868_883_4e-3).abs() > 3e-4);
     }
 
     #[test]
@@ -276,7 +276,7 @@ mod tests {
         let prior = Prior::new(&[0.1, 0.2, 0.3, 0.4]).unwrap();
         let found = measure_square(&warner(4, 0.6), &prior);
         assert!((found.privacy - 0.4).abs() < 1e-15 && (found.worst_posterior - 0.75).abs() < 1e-15);
-        assert!((found.utility(1000.0, 4) - 8.484_693_877_551_022e-4).abs() < 1e-15);
+        assert!((found.mse(1000.0, 4) - 8.484_693_877_551_022e-4).abs() < 1e-15);
     }
 
     #[test]

@@ -15,8 +15,8 @@ use super::prior::Prior;
 use super::refine::refine;
 use super::{FrontError, FrontProblem};
 use crate::cross::crossed_if_asked;
-use crate::method::{Design, parameters, texts};
 use crate::outcome::DesignOutcome;
+use crate::traits::{Design, parameters, texts};
 use crate::{DesignError, single_attribute};
 
 /// A point of the front.
@@ -25,9 +25,9 @@ pub enum Aim {
     /// At least this privacy (Huang and Du 2008, eq. 8).
     Privacy(f64),
     /// As private as possible with at most this average mean squared error (eq. 10).
-    Utility {
+    Error {
         /// Average mean squared error.
-        utility: f64,
+        mse: f64,
         /// Number of respondents.
         respondents: f64,
     },
@@ -45,14 +45,14 @@ pub struct FrontRequest {
         alias = "privacy",
         skip_serializing_if = "Option::is_none"
     )]
-    pub privacy: Option<f64>,
+    pub map_privacy: Option<f64>,
     /// Largest average mean squared error, instead of a privacy.
     #[serde(
         rename(serialize = "utility", deserialize = "max_mse"),
         alias = "utility",
         skip_serializing_if = "Option::is_none"
     )]
-    pub utility: Option<f64>,
+    pub max_mse: Option<f64>,
     /// Number of respondents for the error; 10,000 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub respondents: Option<f64>,
@@ -72,13 +72,13 @@ pub struct FrontRequest {
 
 impl FrontRequest {
     /// Creates a request for the channel with the smallest error for a prior, with at least this privacy.
-    pub fn of_privacy(prior: impl Into<Vec<f64>>, privacy: f64) -> Self {
-        FrontRequest { prior: prior.into(), privacy: Some(privacy), ..Self::default() }
+    pub fn with_map_privacy(prior: impl Into<Vec<f64>>, map_privacy: f64) -> Self {
+        FrontRequest { prior: prior.into(), map_privacy: Some(map_privacy), ..Self::default() }
     }
 
     /// Creates a request for the most private channel for a prior, with at most this average mean squared error.
-    pub fn of_error(prior: impl Into<Vec<f64>>, mean_squared_error: f64) -> Self {
-        FrontRequest { prior: prior.into(), utility: Some(mean_squared_error), ..Self::default() }
+    pub fn with_max_mse(prior: impl Into<Vec<f64>>, max_mse: f64) -> Self {
+        FrontRequest { prior: prior.into(), max_mse: Some(max_mse), ..Self::default() }
     }
 
     parameters! {
@@ -97,10 +97,10 @@ impl FrontRequest {
 
 impl Design for FrontRequest {
     fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
-        let aim = match (self.privacy, self.utility) {
+        let aim = match (self.map_privacy, self.max_mse) {
             (Some(privacy), None) => Aim::Privacy(privacy),
-            (None, Some(utility)) => {
-                Aim::Utility { utility, respondents: self.respondents.unwrap_or(crate::DEFAULT_RESPONDENTS) }
+            (None, Some(mse)) => {
+                Aim::Error { mse, respondents: self.respondents.unwrap_or(crate::DEFAULT_RESPONDENTS) }
             }
             (None, None) => return Err(DesignError::MissingParameter("this method needs `map_privacy` or `max_mse`")),
             (Some(_), Some(_)) => {
@@ -150,7 +150,7 @@ pub fn plan(
     check_prior(schema, attribute, prior)?;
     let privacy = match aim {
         Aim::Privacy(privacy) => privacy,
-        Aim::Utility { utility, respondents } => most_private(goal, utility * respondents * prior.len() as f64)?,
+        Aim::Error { mse, respondents } => most_private(goal, mse * respondents * prior.len() as f64)?,
     };
     for margin in MARGINS {
         let Ok(tighter) = goal.with_bound(goal.bound() * (1.0 - margin)) else { break };
@@ -373,14 +373,14 @@ mod tests {
     }
 
     #[test]
-    fn by_utility() {
+    fn by_error() {
         let goal = FrontProblem::new(Prior::new(&[0.4, 0.3, 0.2, 0.1]).unwrap(), 0.75).unwrap();
         let schema = Schema::with_sizes(&[4]).unwrap();
         // U* = 1.921569 at privacy 0.39 (front.md).
-        let aim = Aim::Utility { utility: 1.921569 / (1000.0 * 4.0), respondents: 1000.0 };
+        let aim = Aim::Error { mse: 1.921569 / (1000.0 * 4.0), respondents: 1000.0 };
         let (plan, point) = plan(&schema, &goal, aim, None, 1).unwrap();
         assert!((plan.for_prior().unwrap().map_privacy - 0.39).abs() < 1e-5);
-        assert!(point.measures.utility(1000.0, 4) <= 1.921569 / 4000.0 * (1.0 + 1e-6));
+        assert!(point.measures.mse(1000.0, 4) <= 1.921569 / 4000.0 * (1.0 + 1e-6));
     }
 
     /// Warner with p = 0.49 for ten equal shares (front.md): from 4.7929 to 2.0769, the optimum, with eleven answers.
@@ -410,7 +410,7 @@ mod tests {
         assert!(message(&goal(&[0.5, 0.5], 0.8), Aim::Privacy(0.3)).contains("2 shares, but \"a1\" has 3 categories"));
         assert!(message(&goal(&[0.5, 0.5, 0.0], 0.8), Aim::Privacy(0.3)).contains("probability 0 to 2"));
         assert!(message(&goal(&[0.98, 0.01, 0.01], 0.99), Aim::Privacy(0.5)).contains("Theorem 5"));
-        let useless = Aim::Utility { utility: 1e-9, respondents: 100.0 };
+        let useless = Aim::Error { mse: 1e-9, respondents: 100.0 };
         assert!(message(&goal(&[0.4, 0.3, 0.3], 0.8), useless).contains("that useful"));
     }
 }

@@ -64,9 +64,8 @@ pub fn search(
     deadline: Deadline<'_>,
 ) -> Result<Searched, FrontError> {
     let n = goal.prior().len();
-    let volume = |points: &mut dyn Iterator<Item = Measures>| {
-        hypervolume(points.map(|m| (m.privacy, m.utility(respondents, n))))
-    };
+    let volume =
+        |points: &mut dyn Iterator<Item = Measures>| hypervolume(points.map(|m| (m.privacy, m.mse(respondents, n))));
     let generations = Some(search.parameters.generations as u64);
     let now = Mutex::new(Progress::of_search("generations", 0, generations));
     let told = |step: Progress| {

@@ -175,8 +175,7 @@ mod tests {
         let goal = FrontProblem::new(normal(), 0.75).unwrap();
         for (steps, golden) in [(STEPS, 3.2059), (100 * STEPS, 3.2073)] {
             let points = front(&goal, steps);
-            let found =
-                hypervolume(points.iter().map(|point| (point.measures.privacy, point.measures.utility(1e4, 10))));
+            let found = hypervolume(points.iter().map(|point| (point.measures.privacy, point.measures.mse(1e4, 10))));
             assert!((found - golden).abs() < 5e-5, "{found}");
         }
     }

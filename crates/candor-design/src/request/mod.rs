@@ -24,9 +24,9 @@ use candor_runtime::progress::{Progress, ProgressSink};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::method::{ComparisonTarget, Design, NotApplicable};
 use crate::outcome::DesignOutcome;
 use crate::promise::kept;
+use crate::traits::{ComparisonTarget, Design, NotApplicable};
 use crate::{DesignError, clusters, independent, joint, k_ary, l_diversity, list_experiment, matrix, minimax, pareto};
 use fields::{fields_of, names_of};
 
@@ -70,7 +70,7 @@ macro_rules! methods {
         /// assert_eq!(request, r#"{"method": "workload", "epsilon": 2, "tables": "marginals"}"#.parse()?);
         /// assert!(design(&schema, &request)?.plan.guarantee().epsilon().as_f64() <= 2.0);
         ///
-        /// let wrong = Independent::of_attributes([1.0, 0.5]).into();
+        /// let wrong = Independent::with_attribute_epsilons([1.0, 0.5]).into();
         /// assert!(design(&schema, &wrong).unwrap_err().to_string().contains("3 attributes to randomize"));
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
@@ -171,11 +171,11 @@ methods! {
     /// The heuristic of Yamamoto and Shibuya 2024
     Heuristic(joint::single_miss_request::HeuristicRequest) = "heuristic";
     /// The least record-level epsilon for given attribute epsilons, with a proof
-    Optimal(joint::least_epsilon::OptimalRequest) = "optimal";
+    Optimal(joint::least_epsilon_request::OptimalRequest) = "optimal";
     /// Each respondent answers one of the tables, by a randomly assigned channel
-    Sampling(joint::workload::SamplingRequest) = "sampling";
+    Sampling(joint::least_error::SamplingRequest) = "sampling";
     /// The least error of the tables at a record-level epsilon, by randomly assigned channels
-    Workload(joint::workload::WorkloadRequest) = "workload";
+    Workload(joint::least_error::WorkloadRequest) = "workload";
     /// The optimum among channels that distinguish single misses only
     Reduced(joint::single_miss_request::ReducedRequest) = "reduced";
     /// The optimum for two attributes in closed form

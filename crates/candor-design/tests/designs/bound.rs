@@ -8,9 +8,9 @@ use candor_base::randomness::Source;
 use candor_base::schema::{Attribute, Schema};
 use candor_design::bound::{Bound, Costs, OptimalityGap, squared_error};
 use candor_design::compare::{ComparisonTarget, Simulation, compare, simulated_errors};
-use candor_design::joint::optimal::search::SearchLimits;
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::{lottery, sampling, single};
 use candor_design::joint::rr_joint::rr_joint;
-use candor_design::joint::workload::{lottery, sampling, single};
 use proptest::prelude::*;
 
 const EFFORT: SearchLimits = SearchLimits::to(1e-10);

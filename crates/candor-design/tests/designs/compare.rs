@@ -148,7 +148,7 @@ fn what_a_respondent_sends() {
     assert_eq!((sets.columns, sets.categories), (2, 5));
     assert!((sets.bits - 336f64.log2()).abs() < 1e-12);
     let tables = TableList::marginals(&schema);
-    let lottery = candor_design::joint::workload::sampling(&schema, 1.0, &tables, &[1.0, 1.0]).unwrap();
+    let lottery = candor_design::joint::least_error::sampling(&schema, 1.0, &tables, &[1.0, 1.0]).unwrap();
     let tagged = answer(&lottery.plan);
     assert_eq!((tagged.columns, tagged.categories, tagged.bits), (3, 2, 6.0));
 }

@@ -7,7 +7,7 @@ use candor_design::list_experiment::{ListRequest, MAX_CONTROL_ITEMS};
 use candor_design::{Request, design};
 
 fn attribute(name: &str, labels: &[&str]) -> Attribute {
-    Attribute::new(name, labels.iter().map(|label| (*label).to_owned()).collect()).unwrap()
+    Attribute::new(name, labels.iter().copied()).unwrap()
 }
 
 fn drugs() -> Schema {

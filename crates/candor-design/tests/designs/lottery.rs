@@ -9,8 +9,8 @@ use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Schema};
 use candor_design::DesignError;
 use candor_design::bound::{Bound, Costs};
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload::{lottery, lottery_for, sampling};
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::{lottery, lottery_for, sampling};
 
 const ADULT: [usize; 8] = [9, 16, 7, 15, 6, 5, 2, 2];
 const EFFORT: SearchLimits = SearchLimits::to(1e-10);

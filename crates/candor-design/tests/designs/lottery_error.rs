@@ -5,8 +5,8 @@ use candor_analysis::table_list::TableList;
 use candor_base::channel::Channel;
 use candor_base::schema::Schema;
 use candor_design::bound::{Costs, squared_error};
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload::lottery;
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::lottery;
 
 #[test]
 fn predicted_errors_are_those_of_the_channels() {

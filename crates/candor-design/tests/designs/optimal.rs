@@ -2,9 +2,9 @@
 
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::joint::optimal::levels::EpsilonTargets;
-use candor_design::joint::optimal::search::{MAX_STEPS, SearchLimits, search};
-use candor_design::joint::optimal::{Bounded, alike_epsilon, optimal, optimal_within};
+use candor_design::joint::least_epsilon::levels::EpsilonTargets;
+use candor_design::joint::least_epsilon::search::{MAX_STEPS, SearchLimits, search};
+use candor_design::joint::least_epsilon::{Bounded, alike_epsilon, optimal, optimal_within};
 use proptest::prelude::*;
 
 struct Golden {

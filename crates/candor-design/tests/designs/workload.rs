@@ -7,8 +7,8 @@ use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_design::bound::Costs;
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload::{lottery, sampling, single};
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::{lottery, sampling, single};
 use candor_design::minimax::minimax;
 use proptest::prelude::*;
 

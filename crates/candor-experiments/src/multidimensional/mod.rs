@@ -12,14 +12,14 @@ mod readings;
 pub(crate) mod own;
 
 use candor::plot::{Plot, Scale, Series};
-use candor_analysis::association::{Dependence, Limits, Measure, cluster, counted, pairs};
+use candor_analysis::association::{Association, Limits, Measure, cluster, counted, pairs};
 use candor_analysis::estimate::Interval;
 use candor_analysis::table_list::TableList;
 use candor_analysis::tally::count_categories;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload;
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::lottery;
 
 use crate::adult::Dataset;
 use crate::exhibit::{Exhibit, Outcome, Pace, Paper, Settings, Table};
@@ -105,7 +105,7 @@ const MIN_DEPENDENCE: [f64; 3] = [0.1, 0.2, 0.3];
 const COVERAGES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
 /// Returns Cramér's V of all pairs of the true records.
-fn true_dependences(adult: &Dataset) -> Vec<Dependence> {
+fn true_dependences(adult: &Dataset) -> Vec<Association> {
     let sizes = adult.schema.sizes();
     let columns: Vec<&[u16]> = adult.columns.iter().map(Vec::as_slice).collect();
     let pairs = pairs(&adult.schema);
@@ -136,7 +136,7 @@ fn workload_plan(schema: &Schema, p: f64) -> Plan {
     let tables = TableList::parse("pairs", schema).expect("several attributes");
     let total = schema.sizes().iter().map(|&size| Reading::Keep.epsilon(size, p)).sum();
     let effort = SearchLimits::to(1e-9);
-    workload::lottery(schema, total, &tables, &vec![1.0; tables.lists().len()], effort).expect("a plan").plan
+    lottery(schema, total, &tables, &vec![1.0; tables.lists().len()], effort).expect("a plan").plan
 }
 
 fn figure_1(_: &Settings) -> Outcome {
@@ -231,7 +231,7 @@ mod tests {
         for entry in golden.split(", ") {
             let (pair, value) = entry.trim().split_once(' ').unwrap();
             let value: f64 = format!("0{value}").parse().unwrap();
-            let of_pair = |d: &&Dependence| names(&adult, &d.attributes).join("-") == pair;
+            let of_pair = |d: &&Association| names(&adult, &d.attributes).join("-") == pair;
             let d = found.iter().find(of_pair).unwrap_or_else(|| panic!("{pair}"));
             assert!((d.value - value).abs() < 6e-7, "{pair}: {} against {value}", d.value);
         }

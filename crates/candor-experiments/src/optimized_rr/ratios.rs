@@ -7,8 +7,8 @@
 
 use candor::plot::{Plot, Scale, Series};
 use candor_base::randomness::Source;
-use candor_design::joint::optimal::levels::EpsilonTargets;
-use candor_design::joint::optimal::search::{SearchLimits, search};
+use candor_design::joint::least_epsilon::levels::EpsilonTargets;
+use candor_design::joint::least_epsilon::search::{SearchLimits, search};
 use candor_design::joint::single_miss::heuristic_outcome;
 use rand_core::Rng;
 

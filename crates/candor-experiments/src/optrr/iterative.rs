@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use candor::pareto::front_plot;
 use candor_analysis::estimate::TableEstimator;
-use candor_analysis::tally::{Group, TableCounts};
+use candor_analysis::tally::{ChannelCounts, TableCounts};
 use candor_base::channel::Matrix;
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
@@ -126,7 +126,7 @@ fn squared_error(prior: &Prior, channel: &FrontChannel, rng: &mut impl Rng) -> O
     let matrix = Matrix::rounded(vec![n], labels, &columns).ok()?;
     let plan = Plan::new(Schema::with_sizes(&[n]).ok()?, vec![Block::new(vec![0], matrix)]).ok()?;
     let estimator = TableEstimator::new(&plan, &[0]).ok()?;
-    let group = Group { total: RECORDS, squares: RECORDS, counts: answers, square_counts: Vec::new() };
+    let group = ChannelCounts { total: RECORDS, squares: RECORDS, counts: answers, square_counts: Vec::new() };
     let tally = TableCounts::from_groups(&plan, estimator.layout().clone(), BTreeMap::from([(Vec::new(), group)]));
     let estimate = estimator.iterate(&tally, TOLERANCE, MAX_UPDATES).ok()?;
     let squares = estimate.shares.iter().zip(&truth).map(|(a, b)| (a - b).powi(2));

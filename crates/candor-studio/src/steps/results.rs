@@ -22,7 +22,7 @@ pub fn sampling(project: &Project, plan: &Plan) -> Result<SamplingDesign, Proble
         .condition(project.study.condition())
         .weights(sample.weights)
         .strata(sample.strata)
-        .sampling_clusters(sample.psu);
+        .psu(sample.psu);
     Ok(SamplingDesign::new(plan.schema(), &options)?)
 }
 

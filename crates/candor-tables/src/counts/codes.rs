@@ -51,7 +51,8 @@ impl CountRows<'_> {
         let channels = self.plan.blocks()[block].channels().len();
         let tag = |row: usize, text: &str| {
             let found = text.parse().ok().filter(|&tag: &u16| usize::from(tag) < channels && tag.to_string() == text);
-            found.ok_or_else(|| TableError::Value(self.bad(at, row, text).not(A_TAG, &tags_are(channels as u64))))
+            found
+                .ok_or_else(|| TableError::InvalidValue(self.bad(at, row, text).not(A_TAG, &tags_are(channels as u64))))
         };
         self.texts(place).map(|(_, row, text)| tag(row, text)).collect()
     }
@@ -75,7 +76,7 @@ impl CountRows<'_> {
                 Some(cells) => cells.place(label).and_then(|place| cells.cell(channel(tags, block, index), place)),
                 None => known.get(label).copied(),
             };
-            found.ok_or_else(|| TableError::Value(self.bad(at, row, label)))
+            found.ok_or_else(|| TableError::InvalidValue(self.bad(at, row, label)))
         };
         let silent = |index: usize, text: &str| text.is_empty() && self.is_silent(content, channel(tags, block, index));
         if !set {

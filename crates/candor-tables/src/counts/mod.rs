@@ -178,7 +178,7 @@ impl CountFile {
                 counts.push(parse_count(value).map_err(|hint| {
                     let (file, column, value) = (name.clone(), count_column.to_owned(), value.to_owned());
                     let row = batch.before + row as u64 + 1;
-                    TableError::Value(InvalidValue { file, row, column, value, hint })
+                    TableError::InvalidValue(InvalidValue { file, row, column, value, hint })
                 })?);
                 rows.push((0..header.len()).map(|column| text(column).to_owned()).collect());
             }
@@ -237,7 +237,7 @@ impl CountFile {
                     CountColumns::RESPONSES,
                     CountColumns::CELLS
                 );
-                Err(TableError::Value(InvalidValue { file, row: row as u64 + 1, column, value, hint }))
+                Err(TableError::InvalidValue(InvalidValue { file, row: row as u64 + 1, column, value, hint }))
             }
         }
     }

@@ -91,7 +91,7 @@ impl Decoder {
         let (array, column) = (batch.columns.column(at), &self.columns[at]);
         let unsupported = || unsupported(batch, &column.name, array);
         let labels = self.cells[at].as_ref().expect("made with the decoder");
-        let bad = |row: usize, value: &str| TableError::Value(invalid_value(batch, row, &column.name, value));
+        let bad = |row: usize, value: &str| TableError::InvalidValue(invalid_value(batch, row, &column.name, value));
         let code = |row: usize, place: i32| labels.cell(drawn.channel(row), place);
         let sets = match lists(array) {
             Some(list) => sets_of_lists(&list, |label| labels.place(label), code, bad).ok_or_else(unsupported)?,
@@ -169,7 +169,7 @@ impl Decoder {
             let wrong =
                 |(row, set): &(usize, &[u16])| set.len() != size(*row) || set.windows(2).any(|pair| pair[0] == pair[1]);
             if let Some((row, set)) = sets.iter().enumerate().find(wrong) {
-                return Err(TableError::Value(InvalidValue {
+                return Err(TableError::InvalidValue(InvalidValue {
                     file: batch.file.clone(),
                     row: batch.before + row as u64 + 1,
                     column: column.name.clone(),
@@ -209,7 +209,7 @@ impl Decoder {
             if let Some((row, &answer)) = answers.iter().enumerate().find(is_wrong) {
                 let bad = invalid_value(batch, row, &column.name, &labels[usize::from(answer)]);
                 let rule = "check the answer and the card of this row";
-                return Err(TableError::Value(
+                return Err(TableError::InvalidValue(
                     bad.not("an answer that anybody can give with the card of this row", rule),
                 ));
             }
@@ -226,7 +226,7 @@ impl Decoder {
             Some(tag) if tag < channels => Ok(tag as u16),
             _ => {
                 let bad = invalid_value(batch, row, name, &written(array, row));
-                Err(TableError::Value(bad.not(A_TAG, &tags_are(channels))))
+                Err(TableError::InvalidValue(bad.not(A_TAG, &tags_are(channels))))
             }
         };
         numbers.into_iter().enumerate().map(tag).collect()
@@ -243,7 +243,7 @@ impl Decoder {
     ) -> Result<AnswerColumn, TableError> {
         let strip = |row: usize| drawn.is_some_and(|drawn| drawn.is_strip(row));
         let array = batch.columns.column(at);
-        let bad = |row: usize, value: &str| TableError::Value(invalid_value(batch, row, &column.name, value));
+        let bad = |row: usize, value: &str| TableError::InvalidValue(invalid_value(batch, row, &column.name, value));
         let unsupported = || unsupported(batch, &column.name, array);
         let known = &self.known[at];
         if let Content::Answer { set: true, .. } = column.content {
@@ -293,7 +293,7 @@ pub(crate) fn weights_of(batch: &Batch, at: usize, name: &str) -> Result<Vec<f64
     let one = |(row, weight): (usize, Option<f64>)| {
         weight.filter(|weight| *weight == 0.0 || WEIGHTS.contains(weight)).ok_or_else(|| {
             let bad = invalid_value(batch, row, name, &written(array, row));
-            TableError::Value(bad.not("a weight", "weights are 0, or numbers from 1e-15 to 1e15"))
+            TableError::InvalidValue(bad.not("a weight", "weights are 0, or numbers from 1e-15 to 1e15"))
         })
     };
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()

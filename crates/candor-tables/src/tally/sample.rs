@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_schema::DataType;
 use candor_analysis::tally::{
-    CountLayout, LonelyPsu, PsuCounts, ReplicateWeights, Replication, Rows, Sample, TableCounts, UnitCounts,
+    CountLayout, LonelyPsu, PsuCounts, ReplicateWeights, Replication, Rows, SampledUnits, TableCounts, UnitCounts,
     VarianceMethod, count_units,
 };
 use candor_base::plan::Plan;
@@ -206,7 +206,7 @@ fn labels(batch: &Batch, name: &str) -> Result<Vec<String>, TableError> {
         Some(label) if !label.is_empty() => Ok(label.to_owned()),
         _ => {
             let bad = invalid_value(batch, row, name, "");
-            Err(TableError::Value(
+            Err(TableError::InvalidValue(
                 bad.not("a label of a sampling unit", "every row has one, or the column is not used"),
             ))
         }
@@ -223,7 +223,7 @@ fn populations(batch: &Batch, name: &str) -> Result<Vec<f64>, TableError> {
             let bad = invalid_value(batch, row, name, &written(array, row));
             let rule =
                 "it is how many sampling units the stratum's population has; up to 1, which share of them was drawn";
-            TableError::Value(bad.not("a size of a population", rule))
+            TableError::InvalidValue(bad.not("a size of a population", rule))
         })
     };
     numbers.as_primitive::<Float64Type>().iter().enumerate().map(one).collect()
@@ -317,7 +317,7 @@ impl All {
             // A value of at most 1 is a sampled fraction.
             *population = population.map(|population| if population <= 1.0 { drawn / population } else { population });
         }
-        let sample = Arc::new(Sample::with_lonely(self.strata, self.stratum_of, columns.lonely)?);
+        let sample = Arc::new(SampledUnits::with_lonely(self.strata, self.stratum_of, columns.lonely)?);
         for (key, tallies) in &mut self.groups {
             let units = self.of_units.remove(key).unwrap_or_default();
             for (tally, counts) in tallies.iter_mut().zip(units) {

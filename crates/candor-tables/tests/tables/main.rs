@@ -1,9 +1,9 @@
 //! Tests of input and output, in one program, because linking takes longer than running.
 
 mod damaged;
-mod dither;
+mod stochastic_rounding;
 mod in_memory;
-mod kept;
+mod passthrough;
 mod missing;
-mod published;
-mod strips;
+mod leaks;
+mod subset_channels;

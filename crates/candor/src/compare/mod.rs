@@ -208,7 +208,7 @@ pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), StudyError> {
 fn check(epsilon: f64, options: &CompareOptions<'_>) -> Result<(), StudyError> {
     check_epsilon(epsilon)?;
     if options.simulate.is_some_and(|simulate| simulate.repeats == 0) {
-        return Err(StudyError::Needs("`repeats` must be an integer, 1 or more"));
+        return Err(StudyError::InvalidParameter("`repeats` must be an integer, 1 or more"));
     }
     options.respondents.map_or(Ok(()), check_respondents)
 }

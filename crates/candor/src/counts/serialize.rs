@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
-use candor_analysis::tally::{CountLayout, Group, TableCounts};
+use candor_analysis::tally::{ChannelCounts, CountLayout, TableCounts};
 use candor_base::plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -163,7 +163,7 @@ impl Counts {
 }
 
 fn written_table(tally: &TableCounts) -> Vec<WrittenTags> {
-    let tags = |(tags, group): (&Vec<u16>, &Group)| WrittenTags {
+    let tags = |(tags, group): (&Vec<u16>, &ChannelCounts)| WrittenTags {
         tags: tags.clone(),
         total: Exact(group.total),
         squares: Exact(group.squares),
@@ -191,7 +191,7 @@ fn read_table(plan: &Plan, table: &[usize], written: Vec<WrittenTags>) -> Result
             return Err(StudyError::Counts("a table has other tags or cells"));
         }
         let (counts, square_counts) = (numbers(&counts), numbers(&square_counts));
-        groups.insert(tags, Group { total: total.0, squares: squares.0, counts, square_counts });
+        groups.insert(tags, ChannelCounts { total: total.0, squares: squares.0, counts, square_counts });
     }
     let tally = TableCounts::from_groups(plan, layout, groups);
     match tally.inconsistency(plan) {
@@ -210,9 +210,8 @@ mod tests {
 
     /// A plan with one public and one randomized attribute.
     fn plan(epsilon: f64) -> Plan {
-        let labels = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect();
-        let region = Attribute::new_public("region", labels(&["north", "south"])).unwrap();
-        let smokes = Attribute::new("smokes", labels(&["no", "yes"])).unwrap();
+        let region = Attribute::new_public("region", ["north", "south"]).unwrap();
+        let smokes = Attribute::new("smokes", ["no", "yes"]).unwrap();
         let channel = Pattern::k_ary(vec![Axis::single(2)], epsilon).unwrap();
         Plan::new(Schema::new(vec![region, smokes]).unwrap(), vec![Block::new(vec![1], channel)]).unwrap()
     }

@@ -94,13 +94,13 @@ impl EstimateOptions {
             && self.interval == Interval::Binomial
             && matches!(self.method, Method::Unbiased | Method::PlugIn);
         if self.standard == Standard::Nchs && !of_nchs {
-            return Err(StudyError::Needs(
+            return Err(StudyError::InvalidParameter(
                 "`standards nchs` applies to 95% Korn-Graubard intervals: it requires `confidence 0.95`, `interval \
                  binomial` and the method unbiased or plug-in",
             ));
         }
         match self.covariance && self.method != Method::Unbiased {
-            true => Err(StudyError::Needs("`covariance` requires the unbiased method")),
+            true => Err(StudyError::InvalidParameter("`covariance` requires the unbiased method")),
             false => Ok(()),
         }
     }
@@ -108,18 +108,18 @@ impl EstimateOptions {
     /// Checks that the options can be combined with a sampling design.
     ///
     /// # Errors
-    /// Returns [`StudyError::Needs`] if the method has no standard errors, or none for sampling designs.
+    /// Returns [`StudyError::InvalidParameter`] if the method has no standard errors, or none for sampling designs.
     pub fn check_design(&self) -> Result<(), StudyError> {
         match (self.method, self.target, self.interval) {
-            (_, Target::Table, _) => {
-                Err(StudyError::Needs("strata, sampling clusters and replicate weights require `target population`"))
-            }
-            (_, _, Interval::Bootstrap) => Err(StudyError::Needs(
+            (_, Target::Table, _) => Err(StudyError::InvalidParameter(
+                "strata, sampling clusters and replicate weights require `target population`",
+            )),
+            (_, _, Interval::Bootstrap) => Err(StudyError::InvalidParameter(
                 "`interval bootstrap` resamples single responses; it cannot be used with strata, sampling clusters or \
                  replicate weights",
             )),
             (Method::Unbiased | Method::PlugIn, ..) => Ok(()),
-            _ => Err(StudyError::Needs(
+            _ => Err(StudyError::InvalidParameter(
                 "strata, sampling clusters and replicate weights require the method unbiased or plug-in, which have \
                  standard errors",
             )),
@@ -158,8 +158,8 @@ pub struct Estimates {
     #[serde(skip)]
     pub standard: Standard,
     /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub design: Option<String>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none", serialize_with = "crate::old_keys::sampling_note")]
+    pub sampling_note: Option<String>,
     /// Tables, group by group.
     pub tables: Vec<Table>,
     /// Differences and ratios between groups or waves, if requested.
@@ -279,7 +279,7 @@ pub fn estimate_query_with_progress(
     let how = options.of_tables();
     let Options { method, target, interval, confidence, .. } = how;
     if !(asked.is_plain() && wanted.is_empty()) && (method != Method::Unbiased || interval == Interval::Bootstrap) {
-        return Err(StudyError::Needs(
+        return Err(StudyError::InvalidParameter(
             "conditional shares and means require the unbiased method, without `interval bootstrap`",
         ));
     }
@@ -306,7 +306,7 @@ pub fn estimate_query_with_progress(
         confidence,
         standards: options.standard.name(),
         standard: options.standard,
-        design: counts.design().map(str::to_owned),
+        sampling_note: counts.design().map(str::to_owned),
         tables,
         comparisons,
         numbers,
@@ -412,7 +412,9 @@ impl Estimates {
             return Err(others());
         }
         for (now, then) in self.tables.iter().zip(&before.tables) {
-            let same = now.attributes == then.attributes && now.given == then.given && now.group == then.group;
+            let same = now.attributes == then.attributes
+                && now.conditioning_attributes == then.conditioning_attributes
+                && now.group == then.group;
             let categories = |table: &Table| table.cells.iter().map(|cell| cell.categories.clone()).collect::<Vec<_>>();
             let known = now.reason.is_none() && then.reason.is_none();
             if !same || (known && categories(now) != categories(then)) {
@@ -428,7 +430,7 @@ impl Estimates {
                 group_comparison::compared(now.categories.clone(), &first, &second, 0.0)
             };
             self.comparisons.push(GroupComparison::of_waves(
-                (&now.attributes, &now.given, &now.group),
+                (&now.attributes, &now.conditioning_attributes, &now.group),
                 now.cells.iter().zip(&then.cells).map(one).collect(),
             ));
         }
@@ -449,6 +451,6 @@ impl Estimates {
             biased if self.is_biased() => format!("{biased} estimate (not unbiased; without standard errors)"),
             unbiased => format!("{unbiased} estimate, {intervals}"),
         };
-        what + &self.design.as_ref().map_or(String::new(), |design| format!(", {design}"))
+        what + &self.sampling_note.as_ref().map_or(String::new(), |design| format!(", {design}"))
     }
 }

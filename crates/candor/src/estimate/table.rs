@@ -14,7 +14,8 @@ pub struct Table {
     /// Names of the attributes.
     pub attributes: Vec<String>,
     /// Conditioning attributes, the first of `attributes`; empty for unconditional shares.
-    pub given: Vec<String>,
+    #[serde(flatten, serialize_with = "crate::old_keys::conditioning_attributes")]
+    pub conditioning_attributes: Vec<String>,
     /// Group, as names and categories of the `by` attributes; empty for everybody. An object in JSON.
     #[serde(serialize_with = "crate::format::as_object")]
     pub group: Vec<(String, String)>,
@@ -108,8 +109,8 @@ pub(super) fn table_among(plan: &Plan, analysis: &Analysis, shares: &Conditional
     });
     let why = shares.cells.as_ref().err().cloned();
     let whole = table(plan, analysis, basis);
-    let given = whole.attributes[..shares.given].to_vec();
-    Table { given, reason: why.as_ref().map(ToString::to_string), why, cells, ..whole }
+    let conditioning_attributes = whole.attributes[..shares.given].to_vec();
+    Table { conditioning_attributes, reason: why.as_ref().map(ToString::to_string), why, cells, ..whole }
 }
 
 impl Cell {
@@ -161,7 +162,7 @@ pub(super) fn table(plan: &Plan, analysis: &Analysis, basis: Basis) -> Table {
     };
     Table {
         attributes: analysis.attributes.iter().map(|&a| plan.schema().name(a).to_owned()).collect(),
-        given: Vec::new(),
+        conditioning_attributes: Vec::new(),
         group: Vec::new(),
         respondents: analysis.respondents,
         sample_size: 0,

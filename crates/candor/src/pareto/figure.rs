@@ -9,10 +9,10 @@ impl Fronts {
     /// Plots the fronts: margin of error by guess accuracy.
     pub fn plot(&self) -> TradeOff {
         let exact = self.is_exact();
-        let place = |privacy: f64, utility: f64| (100.0 * (1.0 - privacy), margin(utility.sqrt()));
-        let front = |points: &Vec<FrontPoint>| points.iter().map(|p| place(p.privacy, p.utility)).collect();
+        let place = |privacy: f64, mse: f64| (100.0 * (1.0 - privacy), margin(mse.sqrt()));
+        let front = |points: &Vec<FrontPoint>| points.iter().map(|p| place(p.privacy, p.mse)).collect();
         let mut curves: Vec<(&str, Vec<(f64, f64)>)> =
-            vec![("Warner, UP, FRAPP", self.warner.iter().map(|p| place(p.privacy, p.utility)).collect())];
+            vec![("Warner, UP, FRAPP", self.warner.iter().map(|p| place(p.privacy, p.mse)).collect())];
         curves.extend(self.evolved.as_ref().map(|points| ("evolutionary search (square matrices)", front(points))));
         curves.extend(self.points.as_ref().filter(|_| exact).map(|points| ("exact: the best there is", front(points))));
         let wide = |points: &[(f64, f64)]| points.iter().any(|point| point.1 > ROUGH);

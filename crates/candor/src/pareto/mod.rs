@@ -164,7 +164,8 @@ pub struct FrontPoint {
     /// Probability that the best guess of the true value is wrong, or its expected loss as a share of the largest.
     pub privacy: f64,
     /// Mean squared error of the estimated shares, averaged over the categories.
-    pub utility: f64,
+    #[serde(flatten, serialize_with = "crate::old_keys::mse")]
+    pub mse: f64,
     /// Lower bound for any channel; `None` for the evolutionary search.
     pub lower_bound: Option<f64>,
     /// Largest posterior of any category given any answer.
@@ -183,7 +184,8 @@ pub struct ClassicalPoint {
     /// Probability that the best guess of the true value is wrong, or its expected loss as a share of the largest.
     pub privacy: f64,
     /// Mean squared error of the estimated shares, averaged over the categories.
-    pub utility: f64,
+    #[serde(flatten, serialize_with = "crate::old_keys::mse")]
+    pub mse: f64,
 }
 
 /// Mean squared errors of all methods at one privacy level.
@@ -263,13 +265,15 @@ pub fn pareto(prior: Prior, options: &FrontOptions, progress: ProgressSink<'_>) 
 fn check(options: &FrontOptions) -> Result<(), StudyError> {
     check_respondents(options.respondents)?;
     if options.outputs.is_some() && options.method == FrontMethod::Evolve {
-        return Err(StudyError::Needs("`outputs` cannot be used with `method evolve`, which searches square matrices"));
+        return Err(StudyError::InvalidParameter(
+            "`outputs` cannot be used with `method evolve`, which searches square matrices",
+        ));
     }
     if options.outputs.is_some() && options.loss.is_some() {
-        return Err(StudyError::Needs("`outputs` cannot be used with `loss`; leave one of them out"));
+        return Err(StudyError::InvalidParameter("`outputs` cannot be used with `loss`; leave one of them out"));
     }
     if !(1..=MAX_POINTS).contains(&options.points) {
-        return Err(StudyError::Needs("`points` must be a number from 1 to 10,000"));
+        return Err(StudyError::InvalidParameter("`points` must be a number from 1 to 10,000"));
     }
     Ok(())
 }
@@ -321,12 +325,12 @@ struct Found {
 }
 
 impl Found {
-    fn utility(&self, measures: &Measures) -> f64 {
-        measures.utility(self.respondents, self.goal.prior().len())
+    fn mse(&self, measures: &Measures) -> f64 {
+        measures.mse(self.respondents, self.goal.prior().len())
     }
 
     fn volume(&self, points: impl Iterator<Item = Measures>) -> f64 {
-        hypervolume(points.map(|m| (m.privacy, self.utility(&m))))
+        hypervolume(points.map(|m| (m.privacy, self.mse(&m))))
     }
 
     /// Converts the variance of one respondent to the mean squared error of all.
@@ -337,7 +341,7 @@ impl Found {
     fn exact_point(&self, point: &ExactPoint) -> FrontPoint {
         FrontPoint {
             privacy: point.measures.privacy,
-            utility: self.utility(&point.measures),
+            mse: self.mse(&point.measures),
             lower_bound: Some(self.scaled(point.lower_bound)),
             worst_posterior: point.measures.worst_posterior,
             outputs: point.channel.outputs(),
@@ -348,7 +352,7 @@ impl Found {
     fn evolved_point(&self, found: &Polished) -> FrontPoint {
         FrontPoint {
             privacy: found.measures.privacy,
-            utility: self.utility(&found.measures),
+            mse: self.mse(&found.measures),
             lower_bound: None,
             worst_posterior: found.measures.worst_posterior,
             outputs: found.channel.outputs(),
@@ -366,10 +370,8 @@ impl Found {
             self.exact.as_ref().map(|exact| self.volume(exact.iter().flatten().map(|point| point.measures)));
         let searched_volume =
             self.searched.as_ref().map(|searched| self.volume(searched.kept.iter().map(|found| found.measures)));
-        let classical = |point: &WarnerPoint| ClassicalPoint {
-            privacy: point.measures.privacy,
-            utility: self.utility(&point.measures),
-        };
+        let classical =
+            |point: &WarnerPoint| ClassicalPoint { privacy: point.measures.privacy, mse: self.mse(&point.measures) };
         Fronts {
             points: exact.or(at),
             warner: self.warner.iter().map(classical).collect(),
@@ -397,9 +399,9 @@ impl Found {
         let serving = self.warner.iter().filter(|point| point.measures.privacy >= privacy - TIE_TOLERANCE);
         FrontRow {
             privacy,
-            warner: serving.map(|point| self.utility(&point.measures)).min_by(f64::total_cmp),
-            evolved: evolved.map(|m| self.utility(&m)),
-            exact: exact.map(|point| self.utility(&point.measures)),
+            warner: serving.map(|point| self.mse(&point.measures)).min_by(f64::total_cmp),
+            evolved: evolved.map(|m| self.mse(&m)),
+            exact: exact.map(|point| self.mse(&point.measures)),
             lower_bound: exact.map(|point| self.scaled(point.lower_bound)),
             worst_posterior: worst,
             outputs: exact.map(|point| point.channel.outputs()).or(evolved.map(|_| self.goal.prior().len())),
@@ -439,7 +441,7 @@ impl Fronts {
             points.sort_by(|a, b| a.privacy.total_cmp(&b.privacy));
             for (number, point) in (1..).zip(points) {
                 let name = format!("{kind}-{number:03}.csv");
-                let _ = writeln!(index, "{name},{},{},{}", point.privacy, point.utility, point.worst_posterior);
+                let _ = writeln!(index, "{name},{},{},{}", point.privacy, point.mse, point.worst_posterior);
                 files.push((name, point.csv()));
             }
         }

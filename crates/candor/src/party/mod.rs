@@ -20,9 +20,9 @@ use candor_base::randomness::Source;
 use candor_secure_sum::{Announcement, Collector, Fault, Partial, Party, Share, Traffic, Transcript};
 use serde::Serialize;
 
+use crate::associations::MeasuredAssociations;
 use crate::associations::{Associations, associations};
 use crate::error::StudyError;
-use crate::learn::Learned;
 use message::{Content, told};
 
 /// Totals of a round, with the associations and clusters computed from them.
@@ -190,7 +190,7 @@ pub fn finish(
             PairTotals { a: schema.name(a).to_owned(), b: schema.name(b).to_owned(), counts }
         })
         .collect();
-    let learned = Learned {
+    let learned = MeasuredAssociations {
         protocol: session.protocol(),
         dependences: tables.dependences(transcript.totals())?,
         records: totals.first().map_or(0, |table| table.counts.iter().flatten().sum()),

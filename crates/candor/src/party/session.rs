@@ -1,15 +1,15 @@
 //! The session file, which all parties share.
 
-use candor_analysis::association::{Measure, PairTables, pairs};
+use candor_analysis::association::{Measure, PairTables};
 use candor_base::randomness::{EntropyError, Source};
 use candor_base::schema::Schema;
 use candor_secure_sum::Session;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::associations::{Protocol, measured_pairs, pair_tables};
 use crate::error::StudyError;
 use crate::hex::hex;
-use crate::learn::{Protocol, pair_tables};
 use crate::schema::to_toml;
 
 const FORMAT: &str = "candor party session";
@@ -116,7 +116,7 @@ impl PartySession {
         check_names(&text.parties)?;
         let schema = Schema::from_toml(&text.schema).map_err(|error| refused(format!("the schema: {error}")))?;
         pair_tables(&schema)?;
-        let tables = tables_of(&schema, text.epsilon, Measure::CramersV)?;
+        let tables = tables_of(&schema, text.epsilon, None)?;
         let counts = tables.cells();
         if counts == 0 {
             return Err(refused("there is only one attribute, so there are no pairs".to_owned()));
@@ -173,12 +173,7 @@ impl PartySession {
 
     /// Returns the two-way tables; without a measure, each pair gets one that suits its attributes.
     pub(super) fn tables(&self, measure: Option<Measure>) -> Result<PairTables<'_>, StudyError> {
-        match measure {
-            Some(measure) => tables_of(&self.schema, self.text.epsilon, measure),
-            None => tables_by(&self.schema, self.text.epsilon, |a, b| {
-                Measure::suited(&self.schema.attributes()[a], &self.schema.attributes()[b])
-            }),
-        }
+        tables_of(&self.schema, self.text.epsilon, measure)
     }
 
     pub(super) fn rounds(&self) -> &Session {
@@ -205,16 +200,8 @@ impl PartySession {
     }
 }
 
-fn tables_of(schema: &Schema, epsilon: Option<f64>, measure: Measure) -> Result<PairTables<'_>, StudyError> {
-    tables_by(schema, epsilon, |_, _| measure)
-}
-
-fn tables_by(
-    schema: &Schema,
-    epsilon: Option<f64>,
-    measure: impl Fn(usize, usize) -> Measure,
-) -> Result<PairTables<'_>, StudyError> {
-    let measured: Vec<_> = pairs(schema).into_iter().map(|[a, b]| ([a, b], measure(a, b))).collect();
+fn tables_of(schema: &Schema, epsilon: Option<f64>, measure: Option<Measure>) -> Result<PairTables<'_>, StudyError> {
+    let measured = measured_pairs(schema, measure);
     Ok(match epsilon {
         None => PairTables::exact(schema, &measured),
         Some(epsilon) => PairTables::randomized(schema, &measured, epsilon)?,

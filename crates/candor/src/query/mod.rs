@@ -115,8 +115,8 @@ pub struct Answers {
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// Description of the subpopulation and the sampling design; `None` for a simple random sample of everybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub design: Option<String>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none", serialize_with = "crate::old_keys::sampling_note")]
+    pub sampling_note: Option<String>,
     /// Estimate of each method.
     pub answers: Vec<Answer>,
     /// Estimates of the compared groups, if any.
@@ -182,12 +182,14 @@ impl<'a> ShareQuery<'a> {
         let (mean, compare) = (position("mean", &options.mean)?, position("compare_groups", &options.compare)?);
         let values = |attribute: usize| values(plan, attribute, options.values.as_deref()).map(|v| (attribute, v));
         if mean.is_none() && options.values.is_some() {
-            return Err(StudyError::Needs("`scores` requires `mean`"));
+            return Err(StudyError::InvalidParameter("`scores` requires `mean`"));
         }
         let mean = mean.map(values).transpose()?;
         let methods = match options.only_joint() {
             true if !options.methods.0.contains(&QueryMethod::Joint) => {
-                return Err(StudyError::Needs("`given`, `mean` and `compare_groups` require `method joint`"));
+                return Err(StudyError::InvalidParameter(
+                    "`given`, `mean` and `compare_groups` require `method joint`",
+                ));
             }
             true => vec![QueryMethod::Joint],
             false => options.methods.0.to_vec(),
@@ -201,11 +203,11 @@ impl<'a> ShareQuery<'a> {
     /// Methods that use the answer records are removed.
     ///
     /// # Errors
-    /// Returns [`StudyError::Needs`] if no method remains.
+    /// Returns [`StudyError::InvalidParameter`] if no method remains.
     pub fn of_survey(mut self) -> Result<ShareQuery<'a>, StudyError> {
         self.methods.retain(|method| !method.takes_records());
         match self.methods.is_empty() {
-            true => Err(StudyError::Needs(
+            true => Err(StudyError::InvalidParameter(
                 "`method adjusted` and `method naive` cannot be used with groups, weights or a sampling design",
             )),
             false => Ok(self),
@@ -465,7 +467,7 @@ fn answers(
         group: counts.group(schema, key),
         respondents: counts.rows(key),
         confidence: question.confidence,
-        design: counts.design().map(str::to_owned),
+        sampling_note: counts.design().map(str::to_owned),
         answers,
         compared: compared.into_iter().flatten().collect(),
     }

@@ -10,7 +10,10 @@ use candor_analysis::estimate::Interval;
 use candor_analysis::regress::{
     self, Fitting, Formula, Layout, Model, ModelOptions, ModelRows, regress_replicated_with_progress,
 };
-pub use candor_analysis::regress::{DegreesOfFreedom, Family, IgnoringOptions, Method, Missing, Questions};
+pub use candor_analysis::regress::{
+    Assumption, Average, DegreesOfFreedom, EstimateKind, Family, Hausman, INTERCEPT, IgnoringOptions, JointTest,
+    Method, Missing, Questions, Standardized, THRESHOLD, Test,
+};
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
@@ -19,10 +22,8 @@ use candor_tables::input::{Input, Inputs};
 use candor_tables::model::{model_rows, texts};
 
 use self::notes::notes;
-pub use self::result::{
-    Coefficient, Effect, GroupRegression, Hausman, Ignoring, JointTest, Prediction, Regression, Share, Standardized,
-};
-use self::result::{coefficients, effect, hausman, ignoring, joint_test, modeled, predictions, rows_of, share, terms};
+pub use self::result::{Coefficient, GroupRegression, Ignoring, Prediction, Regression};
+use self::result::{coefficients, ignoring, modeled, predictions, rows_of, terms};
 use crate::choice::Choice;
 use crate::counts::{Provenance, public_attributes};
 use crate::error::{StudyError, check_confidence};
@@ -169,7 +170,7 @@ pub fn profiles(input: Input) -> Result<Vec<Vec<(String, String)>>, TableError> 
 
 /// A model of the responses to a plan, for which they can be read.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ModelQuery {
     text: String,
     model: Model,
     layout: Layout,
@@ -177,7 +178,7 @@ pub struct Asked {
     by: Vec<usize>,
 }
 
-impl Asked {
+impl ModelQuery {
     /// Returns the numeric columns that the model needs.
     pub fn numbers(&self) -> &[String] {
         self.model.numbers()
@@ -200,7 +201,7 @@ impl Asked {
 ///
 /// # Errors
 /// Returns [`StudyError`] if the formula is invalid, the options do not match it, or the model is not identifiable.
-pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked, StudyError> {
+pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<ModelQuery, StudyError> {
     check_confidence(options.confidence)?;
     let formula: Formula = text.parse()?;
     let RegressOptions { family, standardize, missing, .. } = *options;
@@ -220,7 +221,7 @@ pub fn model(plan: &Plan, text: &str, options: &RegressOptions) -> Result<Asked,
         Some(known) => layout.with_condition(plan, known),
         None => layout,
     };
-    Ok(Asked { text: text.to_owned(), model, layout, by })
+    Ok(ModelQuery { text: text.to_owned(), model, layout, by })
 }
 
 /// Maximum number of groups in which a model is fitted.
@@ -276,11 +277,11 @@ impl Rows {
     pub fn read(
         plan: &Plan,
         inputs: Inputs,
-        asked: &Asked,
+        asked: &ModelQuery,
         survey: &SamplingDesign,
         progress: ProgressSink<'_>,
     ) -> Result<Rows, TableError> {
-        let attributes: Vec<usize> = survey.margins().iter().map(|(attribute, _)| *attribute).collect();
+        let attributes: Vec<usize> = survey.margins().iter().map(|own| own.attribute).collect();
         let layout = asked.layout.clone().with_margins(plan, &attributes);
         let (rows, read) = model_rows(plan, inputs, &asked.model, &layout, survey.beside(), progress)?;
         let provenance = Provenance::new(&read);
@@ -293,7 +294,7 @@ impl Rows {
             return Ok(Cow::Borrowed(&self.rows));
         }
         let mut rows = self.rows.clone();
-        let shares: Vec<Vec<f64>> = self.survey.margins().iter().map(|(_, shares)| shares.clone()).collect();
+        let shares: Vec<Vec<f64>> = self.survey.margins().iter().map(|own| own.shares.clone()).collect();
         rows.calibrate(&shares).map_err(|error| self.survey.not_calibrated(&self.schema, &error))?;
         Ok(Cow::Owned(rows))
     }
@@ -309,7 +310,7 @@ impl Rows {
 /// # Errors
 /// Returns [`StudyError`] if the method does not apply to the model, predictors are collinear, there is no solution,
 /// or no weights reproduce the benchmarks. A group without a fit is not an error; it contains the reason.
-pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<Regression, StudyError> {
+pub fn regress(rows: &Rows, asked: &ModelQuery, options: &RegressOptions) -> Result<Regression, StudyError> {
     regress_with_progress(rows, asked, options, ProgressSink::none())
 }
 
@@ -355,7 +356,7 @@ pub fn regress(rows: &Rows, asked: &Asked, options: &RegressOptions) -> Result<R
 /// ```
 pub fn regress_with_progress(
     rows: &Rows,
-    asked: &Asked,
+    asked: &ModelQuery,
     options: &RegressOptions,
     progress: ProgressSink<'_>,
 ) -> Result<Regression, StudyError> {
@@ -386,7 +387,7 @@ pub fn regress_with_progress(
 fn one(
     rows: &Rows,
     own: &ModelRows,
-    asked: &Asked,
+    asked: &ModelQuery,
     options: &RegressOptions,
     progress: ProgressSink<'_>,
 ) -> Result<Regression, StudyError> {
@@ -399,17 +400,11 @@ fn test_of(all: &[regress::Coefficient]) -> regress::Test {
     all.iter().find(|one| one.p_value.is_some()).map_or(regress::Test::Score, |one| one.test)
 }
 
-/// Returns the standardized predictors.
-fn standardized(all: Vec<(String, f64, f64)>) -> Vec<Standardized> {
-    let one = |(column, mean, standard_deviation)| Standardized { column, mean, standard_deviation };
-    all.into_iter().map(one).collect()
-}
-
 /// Converts a fit to its serialized form.
 fn described(
     rows: &Rows,
     own: &ModelRows,
-    asked: &Asked,
+    asked: &ModelQuery,
     options: &RegressOptions,
     found: regress::Regression,
 ) -> Regression {
@@ -430,15 +425,15 @@ fn described(
         reference,
         randomized,
         references: model.predictor_references().map(named).collect(),
-        family: family.name(),
-        method: found.method.name(),
+        family,
+        method: found.method,
         respondents: found.responses,
         people_modeled: found.modelled,
         left_out: asked.model.left_out().iter().map(|&at| rows.schema.name(at).to_owned()).collect(),
         subpopulation: options.condition.as_ref().map(|text| text.trim().to_owned()),
         rows: found.distinct,
-        design: rows.survey.words_of_model(&rows.schema, own.replicates(), own.units()),
-        test: test_of(&found.coefficients).name(),
+        sampling_note: rows.survey.words_of_model(&rows.schema, own.replicates(), own.units()),
+        test: test_of(&found.coefficients),
         confidence: options.confidence,
         converged: found.converged,
         boundary: found.boundary,
@@ -449,19 +444,18 @@ fn described(
         tjur_r2: found.tjur,
         residual_deviation: found.residual_deviation,
         dispersion: found.dispersion,
-        assumption: found.assumption.map(regress::Assumption::words),
-        assumed: found.assumption,
-        hausman: found.hausman.map(hausman),
+        assumption: found.assumption,
+        hausman: found.hausman,
         ignoring: options.ignoring.as_ref().zip(found.ignoring).map(|(asked, share)| ignoring(asked, share, reach)),
         coefficients,
         terms: terms(&found),
         covariance: rows_of(&found),
-        shares: found.shares.into_iter().map(share).collect(),
-        effects: found.effects.into_iter().map(effect).collect(),
-        joint_tests: found.joint.into_iter().map(joint_test).collect(),
+        shares: found.shares,
+        effects: found.effects,
+        joint_tests: found.joint,
         contrasts,
         predictions,
-        standardized: standardized(found.standardized),
+        standardized: found.standardized,
         groups: Vec::new(),
         notes,
     }
@@ -470,7 +464,7 @@ fn described(
 fn fitted(
     rows: &Rows,
     own: &ModelRows,
-    asked: &Asked,
+    asked: &ModelQuery,
     options: &RegressOptions,
     progress: ProgressSink<'_>,
 ) -> Result<regress::Regression, StudyError> {

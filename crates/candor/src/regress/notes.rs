@@ -66,7 +66,7 @@ pub(crate) fn notes(model: &Model, found: &regress::Regression, confidence: f64,
     if let Some(assumption) = found.assumption {
         notes.push(format!("note: maximum likelihood assumes that {}", assumption.words()));
     }
-    if let Some((_, _, p)) = found.hausman.filter(|(_, _, p)| *p < FINDING) {
+    if let Some(p) = found.hausman.map(|hausman| hausman.p_value).filter(|p| *p < FINDING) {
         notes.push(format!(
             "warning: maximum likelihood and the corrected score differ by more than chance explains ({}): the \
              assumptions about the randomized predictors or the outcome do not hold; the corrected score needs fewer",

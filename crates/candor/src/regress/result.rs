@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use candor_analysis::regress::{self, Average, Family, IgnoringOptions, Model, Questions};
+use candor_analysis::regress::{
+    self, Assumption, Average, EstimateKind, Family, Hausman, IgnoringOptions, JointTest, Method, Model, Questions,
+    Standardized, Test,
+};
 use serde::Serialize;
 
 /// A fitted regression model.
@@ -25,9 +28,9 @@ pub struct Regression {
     #[serde(serialize_with = "crate::format::as_object")]
     pub references: Vec<(String, String)>,
     /// Family: `binary`, `multinomial`, `ordinal`, `linear`, `poisson` or `quasi-poisson`.
-    pub family: &'static str,
+    pub family: Family,
     /// Estimation method: `ml`, `jeffreys` or `corrected`.
-    pub method: &'static str,
+    pub method: Method,
     /// Number of responses.
     pub respondents: u64,
     /// Number of people in the model: those in the subpopulation who have an answer.
@@ -41,14 +44,15 @@ pub struct Regression {
     /// Number of distinct responses as the model distinguishes them.
     pub rows: usize,
     /// Description of the sampling design and the weights; `None` for a simple random sample.
-    pub design: Option<String>,
+    #[serde(flatten, serialize_with = "crate::old_keys::sampling_note")]
+    pub sampling_note: Option<String>,
     /// Source of p-values and confidence limits:
     ///
     /// - `score`: the projected score, walked outward from the best fit,
     /// - `one-step-cr2`: the same with primary sampling units,
     /// - `fieller`: linear models by the corrected score,
     /// - `wald-replicates`: estimates divided by their standard errors from replicate weights.
-    pub test: &'static str,
+    pub test: Test,
     /// Confidence level of the intervals.
     pub confidence: f64,
     /// Whether the fit converged.
@@ -74,10 +78,7 @@ pub struct Regression {
     /// Dispersion of counts: their variance divided by their mean, given the predictors.
     pub dispersion: Option<f64>,
     /// Assumption about randomized predictors, if any.
-    pub assumption: Option<&'static str>,
-    /// The assumption as a value. Not in JSON.
-    #[serde(skip)]
-    pub assumed: Option<regress::Assumption>,
+    pub assumption: Option<Assumption>,
     /// Hausman test of maximum likelihood against the corrected score.
     pub hausman: Option<Hausman>,
     /// Estimated noncompliance, if requested.
@@ -89,9 +90,9 @@ pub struct Regression {
     /// Covariance matrix of the coefficients, in their order; that of the penalized fit if a limit is missing.
     pub covariance: Vec<Vec<f64>>,
     /// Average predicted share of each category, or average predicted number.
-    pub shares: Vec<Share>,
+    pub shares: Vec<Average>,
     /// Average marginal effects: mean change of the shares with each predictor, all else being equal.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<Average>,
     /// Joint tests of the terms with several coefficients.
     pub joint_tests: Vec<JointTest>,
     /// Requested contrasts, with the same fields as coefficients.
@@ -133,7 +134,7 @@ pub struct Coefficient {
     /// Kind of estimate: `ml`, `corrected` or `penalized`.
     ///
     /// It is `penalized` if a limit is missing or Jeffreys' penalty was requested.
-    pub estimate_kind: &'static str,
+    pub estimate_kind: EstimateKind,
     /// Standard error; `None` if a limit is missing.
     pub standard_error: Option<f64>,
     /// Lower confidence limit; `None` if the responses set none.
@@ -149,7 +150,7 @@ pub struct Coefficient {
     pub p_value: Option<f64>,
     /// Source of p-value and limits: `score`, `one-step-cr2`, `fieller`, `wald-replicates`, or `wald` for
     /// thresholds.
-    pub test: &'static str,
+    pub test: Test,
     /// Odds ratio; `None` if the coefficient is not a log odds ratio.
     pub odds_ratio: Option<f64>,
     /// Lower confidence limit of the odds ratio; `None` if there is none.
@@ -163,63 +164,19 @@ pub struct Coefficient {
     /// Upper confidence limit of the ratio; `None` if there is none.
     pub rate_ratio_high: Option<f64>,
     /// Variance inflation: the number of respondents divided by that of direct questions with the same precision.
-    pub design_effect: Option<f64>,
+    #[serde(flatten, serialize_with = "crate::old_keys::variance_inflation")]
+    pub variance_inflation: Option<f64>,
     /// Number of directly asked respondents that would give the same precision.
     pub directly_asked: Option<f64>,
     /// Estimate that ignores the randomization, if requested.
     pub naive: Option<f64>,
 }
 
-/// Average predicted share of a category, or average predicted number.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Share {
-    /// Category of the outcome; `None` for numbers.
-    pub category: Option<String>,
-    /// Estimated share or number.
-    pub estimate: f64,
-    /// Standard error.
-    pub standard_error: f64,
-    /// Lower confidence limit.
-    pub low: f64,
-    /// Upper confidence limit.
-    pub high: f64,
-}
-
-/// An average marginal effect.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Effect {
-    /// Predictor, with its category if it is compared with the reference.
-    pub term: String,
-    /// Category of the outcome; `None` for numbers.
-    pub category: Option<String>,
-    /// Average change of the share or the number.
-    pub estimate: f64,
-    /// Standard error.
-    pub standard_error: f64,
-    /// Lower confidence limit.
-    pub low: f64,
-    /// Upper confidence limit.
-    pub high: f64,
-}
-
-/// A joint test of all coefficients of a term.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct JointTest {
-    /// Term, as in the formula.
-    pub term: String,
-    /// Statistic: chi-square, or F if there is a `denominator_df`.
-    pub statistic: f64,
-    /// Number of tested coefficients.
-    pub df: usize,
-    /// Denominator degrees of freedom of an F statistic.
-    pub denominator_df: Option<f64>,
-    /// P-value of the hypothesis that all of them are zero.
-    pub p_value: f64,
-    /// Source of the test: `score` or `wald-replicates`.
-    pub test: &'static str,
+impl Coefficient {
+    /// Returns whether the estimate is shrunk toward no effect although maximum likelihood was requested.
+    pub fn is_shrunk(&self, of: &Regression) -> bool {
+        self.estimate_kind == EstimateKind::Penalized && of.method != Method::Jeffreys
+    }
 }
 
 /// Prediction for people with given predictors.
@@ -240,24 +197,13 @@ pub struct Prediction {
     pub high: Option<f64>,
 }
 
-/// Hausman test, which compares two estimators.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Hausman {
-    /// Test statistic.
-    pub statistic: f64,
-    /// Degrees of freedom.
-    pub degrees: usize,
-    /// P-value.
-    pub p_value: f64,
-}
-
 /// Estimated noncompliance with the device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Ignoring {
     /// Self-protective answer of noncompliers.
-    pub says: String,
+    #[serde(flatten, serialize_with = "crate::old_keys::self_protective_answer")]
+    pub self_protective_answer: String,
     /// True category to which noncompliance is restricted; `None` for everybody.
     pub only: Option<String>,
     /// Share of noncompliers; with `only`, among people of that category.
@@ -272,18 +218,6 @@ pub struct Ignoring {
     pub likelihood_ratio: f64,
     /// One-sided p-value.
     pub p_value: f64,
-}
-
-/// A standardized numeric predictor.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Standardized {
-    /// Name of the column.
-    pub column: String,
-    /// Mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub standard_deviation: f64,
 }
 
 /// Returns the modeled categories and the reference category.
@@ -328,31 +262,26 @@ pub(crate) fn coefficients(
             term: own.term.clone(),
             category: own.category.clone(),
             estimate: own.estimate,
-            estimate_kind: own.kind.name(),
+            estimate_kind: own.kind,
             standard_error: own.standard_error,
             low: own.low,
             high: own.high,
             statistic: own.statistic,
             df: own.df,
             p_value: own.p_value,
-            test: own.test.name(),
+            test: own.test,
             odds_ratio: odds(own.estimate),
             odds_ratio_low: own.low.and_then(odds),
             odds_ratio_high: own.high.and_then(odds),
             rate_ratio: rate(own.estimate),
             rate_ratio_low: own.low.and_then(rate),
             rate_ratio_high: own.high.and_then(rate),
-            design_effect: own.design_effect,
-            directly_asked: own.design_effect.map(|effect| found.modelled / effect),
+            variance_inflation: own.variance_inflation,
+            directly_asked: own.variance_inflation.map(|effect| found.modelled / effect),
             naive: found.naive.as_ref().filter(|_| is_listed).and_then(|naive| naive.get(at).copied()),
         }
     };
     all.iter().enumerate().map(one).collect()
-}
-
-pub(crate) fn joint_test(found: regress::JointTest) -> JointTest {
-    let regress::JointTest { term, statistic, df, denominator_df, p_value, test, .. } = found;
-    JointTest { term, statistic, df, denominator_df, p_value, test: test.name() }
 }
 
 /// Returns the requested predictions; for a binary outcome, those of the modeled category only.
@@ -377,7 +306,7 @@ pub(crate) fn predictions(
 pub(crate) fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, reach: f64) -> Ignoring {
     let by = share.standard_error.map(|error| reach * error);
     Ignoring {
-        says: asked.says.clone(),
+        self_protective_answer: asked.self_protective.clone(),
         only: asked.only.clone(),
         estimate: share.estimate,
         standard_error: share.standard_error,
@@ -386,16 +315,4 @@ pub(crate) fn ignoring(asked: &IgnoringOptions, share: regress::IgnoringShare, r
         likelihood_ratio: share.likelihood_ratio,
         p_value: share.p_value,
     }
-}
-
-pub(crate) fn share(Average { category, estimate, standard_error, low, high, .. }: Average) -> Share {
-    Share { category, estimate, standard_error, low, high }
-}
-
-pub(crate) fn effect(Average { term, category, estimate, standard_error, low, high }: Average) -> Effect {
-    Effect { term, category, estimate, standard_error, low, high }
-}
-
-pub(crate) fn hausman((statistic, degrees, p_value): (f64, usize, f64)) -> Hausman {
-    Hausman { statistic, degrees, p_value }
 }

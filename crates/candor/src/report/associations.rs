@@ -1,6 +1,6 @@
 //! Report sections on associations and regressions.
 
-use candor_analysis::regress::{Assumption, INTERCEPT, THRESHOLD};
+use candor_analysis::regress::{Assumption, Family, INTERCEPT, THRESHOLD, Test};
 use serde::Serialize;
 
 use crate::format::{p_is, p_rounded, p_value};
@@ -114,7 +114,7 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
             term => isolated(term),
         };
         match &one.category {
-            Some(category) if found.family == "multinomial" => {
+            Some(category) if found.family == Family::Multinomial => {
                 format!("{}: {term}", isolated(&language.label(&found.response, category)))
             }
             _ => term,
@@ -135,8 +135,8 @@ pub(crate) fn what_predicts(found: &Regression, language: &Language) -> Vec<Part
     };
     let row = |one: &Coefficient| coefficient_row(named(one), one, found, language);
     let (text, caption) = match found.family {
-        "linear" => ("predicts_number", "coefficients"),
-        "poisson" | "quasi-poisson" => ("predicts_count", "log_means"),
+        Family::Linear => ("predicts_number", "coefficients"),
+        Family::Poisson | Family::QuasiPoisson => ("predicts_count", "log_means"),
         _ => ("predicts_shares", "log_odds"),
     };
     let ratio = if caption == "log_means" { "rate_ratio" } else { "odds_ratio" };
@@ -172,8 +172,8 @@ fn coefficient_row(name: String, one: &Coefficient, found: &Regression, language
     let ratio =
         dash(one.odds_ratio.or(one.rate_ratio), &|ratio| format!("{} ({low} – {high})", language.number(ratio, 3)));
     let p = dash(one.p_value, &|p| language.decimal(&p_value(p)));
-    let effect = dash(one.design_effect, &|effect| language.number(effect, 2));
-    let mark = if one.estimate_kind == "penalized" && found.method != "jeffreys" { "*" } else { "" };
+    let effect = dash(one.variance_inflation, &|effect| language.number(effect, 2));
+    let mark = if one.is_shrunk(found) { "*" } else { "" };
     vec![name, language.number(one.estimate, 4) + mark, ratio, p, effect]
 }
 
@@ -185,7 +185,7 @@ fn what_is_modeled(found: &Regression, language: &Language) -> String {
         (Some(reference), _) => {
             Some(language.report("compared", &[("modeled", &modeled), ("reference", &label(reference))]))
         }
-        (None, "ordinal") => Some(language.report("compared_in_order", &[("modeled", &modeled)])),
+        (None, Family::Ordinal) => Some(language.report("compared_in_order", &[("modeled", &modeled)])),
         _ => None,
     };
     let own = |(name, category): &(String, String)| {
@@ -195,9 +195,9 @@ fn what_is_modeled(found: &Regression, language: &Language) -> String {
     let references =
         (!references.is_empty()).then(|| language.report("reference_categories", &[("categories", &references)]));
     let test = match found.test {
-        "one-step-cr2" => "test_clusters",
-        "fieller" => "test_fieller",
-        "wald-replicates" => "test_replicates",
+        Test::OneStepCr2 => "test_clusters",
+        Test::Fieller => "test_fieller",
+        Test::WaldReplicates => "test_replicates",
         _ => "test_score",
     };
     let joint = found.joint_tests.iter().map(|one| {
@@ -216,7 +216,7 @@ fn what_is_modeled(found: &Regression, language: &Language) -> String {
 /// Returns warnings about a regression.
 fn cautions(found: &Regression, language: &Language) -> Vec<String> {
     let say = |name: &str| language.report(name, &[]);
-    let assumed = found.assumed.map(|assumption| match assumption {
+    let assumed = found.assumption.map(|assumption| match assumption {
         Assumption::Saturated => say("assumes_nothing"),
         Assumption::Ignoring => say("assumes_ignoring"),
         Assumption::Additive => say("assumes_sums"),
@@ -227,7 +227,7 @@ fn cautions(found: &Regression, language: &Language) -> Vec<String> {
         differ.map(|hausman| language.report("methods_differ", &[("p", &language.decimal(&p_is(hausman.p_value)))]));
     let tested = found.coefficients.iter().filter(|one| one.p_value.is_some());
     let open = tested.filter(|one| one.low.is_none() || one.high.is_none()).count() > 0;
-    let dispersed = found.dispersion.filter(|own| found.family == "poisson" && *own > OVERDISPERSED);
+    let dispersed = found.dispersion.filter(|own| found.family == Family::Poisson && *own > OVERDISPERSED);
     let dispersed = dispersed.map(|own| language.report("overdispersed", &[("dispersion", &language.number(own, 2))]));
     [open.then(|| say("on_a_boundary")), dispersed, assumed, differ].into_iter().flatten().collect()
 }

@@ -61,8 +61,9 @@ pub fn filled_point(point: &str, estimates: &Estimates, language: &Language) -> 
 /// Returns points that the tables suggest, to be edited: the clearest difference of each table of groups, then the
 /// largest share of each question. All are precise.
 pub fn proposed_points(estimates: &Estimates, language: &Language) -> Vec<String> {
-    let one = |table: &&Table| table.attributes.len() == table.given.len() + 1 && table.group.is_empty();
-    let alone = |table: &&Table| one(table) && table.given.is_empty();
+    let one =
+        |table: &&Table| table.attributes.len() == table.conditioning_attributes.len() + 1 && table.group.is_empty();
+    let alone = |table: &&Table| one(table) && table.conditioning_attributes.is_empty();
     let tables = || estimates.tables.iter();
     let differences = tables().filter(one).filter_map(|table| difference(table, language));
     let shares = tables().filter(alone).filter_map(|table| {
@@ -77,7 +78,7 @@ pub fn proposed_points(estimates: &Estimates, language: &Language) -> Vec<String
 /// Returns a share of a table as a point names it.
 pub fn reference(table: &Table, cell: &Cell) -> String {
     let named = |at: usize| format!("{}: {}", word(&table.attributes[at]), word(&cell.categories[at]));
-    let groups = table.given.len();
+    let groups = table.conditioning_attributes.len();
     let list = |range: std::ops::Range<usize>| range.map(named).collect::<Vec<_>>().join(", ");
     let given = (groups > 0).then(|| format!(" | {}", list(0..groups)));
     format!("{{{}{}}}", list(groups..table.attributes.len()), given.unwrap_or_default())
@@ -120,10 +121,12 @@ impl Reference {
         };
         let fits = |table: &&Table| {
             table.group.is_empty()
-                && table.given.len() == given.len()
+                && table.conditioning_attributes.len() == given.len()
                 && table.attributes.len() == of.len() + given.len()
-                && given.iter().all(|(name, _)| table.given.contains(name))
-                && of.iter().all(|(name, _)| table.attributes.contains(name) && !table.given.contains(name))
+                && given.iter().all(|(name, _)| table.conditioning_attributes.contains(name))
+                && of
+                    .iter()
+                    .all(|(name, _)| table.attributes.contains(name) && !table.conditioning_attributes.contains(name))
         };
         let cells = estimates.tables.iter().filter(fits).flat_map(|table| table.cells.iter().map(move |c| (table, c)));
         let mut found = cells.filter(|(table, cell)| {

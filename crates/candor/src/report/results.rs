@@ -63,7 +63,7 @@ fn end_of_scale(estimates: &Estimates) -> f64 {
 
 /// Returns the heading of a table: the question text, or the names.
 fn heading(table: &Table, language: &Language) -> String {
-    match (&table.attributes[..], &table.given[..], &table.group[..]) {
+    match (&table.attributes[..], &table.conditioning_attributes[..], &table.group[..]) {
         ([name], [], []) => isolated(language.asked(name)),
         _ => title(table, language),
     }
@@ -78,7 +78,7 @@ const DIFFERENCES: usize = 3;
 /// Describes the largest difference of a comparison that is precise and significant.
 fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
     let [attribute] = &one.attributes[..] else { return None };
-    let compared = one.compared.as_ref().filter(|_| one.group.is_empty() && one.given.is_empty())?;
+    let compared = one.compared.as_ref().filter(|_| one.group.is_empty() && one.conditioning_attributes.is_empty())?;
     let sure = |cell: &ComparedCell| -> Option<(f64, f64)> {
         let found = cell.difference?;
         let (least, most) = if found.estimate < 0.0 { (-found.high, -found.low) } else { (found.low, found.high) };
@@ -136,7 +136,7 @@ pub(crate) fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
 
 /// Returns whether the intervals of all other shares in the group are below that of this one.
 fn leads(table: &Table, largest: &Cell) -> bool {
-    let groups = table.given.len();
+    let groups = table.conditioning_attributes.len();
     let others = table.cells.iter().filter(|cell| cell.categories != largest.categories);
     let mut rivals = others.filter(|cell| cell.categories[..groups] == largest.categories[..groups]);
     rivals.all(|cell| cell.high.zip(largest.low).is_some_and(|(high, low)| high < low))
@@ -146,7 +146,8 @@ fn leads(table: &Table, largest: &Cell) -> bool {
 ///
 /// Only precise estimates are included.
 pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
-    let alone = |table: &&Table| table.attributes.len() == table.given.len() + 1 && table.group.is_empty();
+    let alone =
+        |table: &&Table| table.attributes.len() == table.conditioning_attributes.len() + 1 && table.group.is_empty();
     let finding = |table: &Table, largest: &Cell| {
         let (share, margin) = (largest.shown_estimate?, 50.0 * (largest.high?.min(1.0) - largest.low?.max(0.0)));
         let mut labels: Vec<String> = labels(&table.attributes, &largest.categories, language).collect();
@@ -162,11 +163,9 @@ pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> 
         Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
     };
     let differences = estimates.comparisons.iter().filter_map(|one| difference(one, language)).take(DIFFERENCES);
-    let largest = estimates
-        .tables
-        .iter()
-        .filter(alone)
-        .flat_map(|table| largest(table, table.given.len()).into_iter().map(move |cell| (table, cell)));
+    let largest = estimates.tables.iter().filter(alone).flat_map(|table| {
+        largest(table, table.conditioning_attributes.len()).into_iter().map(move |cell| (table, cell))
+    });
     // Shares that are certainly the largest come before those that may be so by chance.
     let (sure, others): (Vec<_>, Vec<_>) = largest.partition(|(table, cell)| leads(table, cell));
     let shares = sure.into_iter().chain(others).filter_map(|(table, cell)| finding(table, cell));
@@ -188,7 +187,7 @@ fn cells(
     end: f64,
     language: &Language,
 ) -> Vec<Part> {
-    let everybody = table.given.is_empty() && table.group.is_empty();
+    let everybody = table.conditioning_attributes.is_empty() && table.group.is_empty();
     let pair = match &table.attributes[..] {
         [a, b] if everybody => plan.schema().position(a).ok().zip(plan.schema().position(b).ok()),
         _ => None,
@@ -275,7 +274,7 @@ pub(crate) fn what_differs(one: &GroupComparison, language: &Language) -> Vec<Pa
         None => isolated(category),
     };
     let (first, second) = (label(&one.first), label(&one.second));
-    let title = in_group(named(&one.attributes, &one.given, language), &one.group, language);
+    let title = in_group(named(&one.attributes, &one.conditioning_attributes, language), &one.group, language);
     let words = [("title", title.as_str()), ("first", &first), ("second", &second)];
     let heading = match &one.compared {
         Some(name) => language.report("differs_by", &[&words[..], &[("name", &isolated(name))]].concat()),
@@ -336,7 +335,7 @@ fn what_was_followed(tests: &[QuestionTest], language: &Language) -> Vec<Part> {
         return Vec::new();
     }
     let sentence = |QuestionTest { attribute, test }: &QuestionTest| {
-        let Followed { statistic, degrees, p_value, says, if_ignoring, power, .. } = test;
+        let Followed { statistic, degrees, p_value, self_protective_answer: says, if_ignoring, power, .. } = test;
         let text = if *p_value < ComplianceOptions::default().alpha { "follow_not" } else { "follow" };
         let words = [
             ("name", isolated(attribute)),

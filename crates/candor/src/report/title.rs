@@ -15,7 +15,7 @@ pub(crate) fn labels<'a>(
 
 /// Returns the title of a table.
 pub(crate) fn title(table: &Table, language: &Language) -> String {
-    in_group(named(&table.attributes, &table.given, language), &table.group, language)
+    in_group(named(&table.attributes, &table.conditioning_attributes, language), &table.group, language)
 }
 
 /// Returns a title such as "Income", or "Income among those with the same Education".

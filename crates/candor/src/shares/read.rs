@@ -7,7 +7,7 @@ use candor_tables::TableError;
 use candor_tables::codes::{UncodableRow, codes};
 use candor_tables::error::InvalidValue;
 use candor_tables::input::{Batch, Input};
-use candor_tables::margins::{MARGIN_COLUMNS, MarginRow, margin_rows, shares};
+use candor_tables::margins::{KnownShare, MARGIN_COLUMNS, margin_rows, shares};
 use candor_tables::model::numbers;
 use candor_tables::stochastic_rounding::fixed;
 
@@ -53,7 +53,7 @@ impl Part {
 
 fn bad(batch: &Batch, row: usize, column: &str, value: &str, hint: &str) -> TableError {
     let (file, row) = (batch.file.clone(), batch.before + row as u64 + 1);
-    TableError::Value(InvalidValue {
+    TableError::InvalidValue(InvalidValue {
         file,
         row,
         column: column.to_owned(),
@@ -67,7 +67,7 @@ fn read_categories(schema: &Schema, input: Input) -> Result<Shares, TableError> 
     let mut found: BTreeMap<usize, Vec<Kind>> = BTreeMap::new();
     for batch in input.batches(&MARGIN_COLUMNS.map(str::to_owned))? {
         let batch = batch?;
-        for (row, MarginRow { attribute: name, category: label, share }) in margin_rows(&batch)?.iter().enumerate() {
+        for (row, KnownShare { attribute: name, category: label, share }) in margin_rows(&batch)?.iter().enumerate() {
             let attribute =
                 schema.position(name).map_err(|error| bad(&batch, row, ATTRIBUTE, name, &error.to_string()))?;
             let code = code(&schema.attributes()[attribute], label)
@@ -117,7 +117,7 @@ fn read_kinds(schema: &Schema, wanted: &[String], input: Input) -> Result<Shares
         });
         let coded = coded.collect::<Result<Vec<_>, _>>()?;
         if let Some(value) = unfit {
-            return Err(TableError::Value(value));
+            return Err(TableError::InvalidValue(value));
         }
         let rule = "it is a number in the model";
         let values = all.numbers.iter().map(|name| numbers(&batch, name, rule)).collect::<Result<Vec<_>, _>>()?;

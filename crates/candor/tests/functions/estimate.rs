@@ -105,7 +105,7 @@ fn options_go_together() {
         assert!(matches!(run(EstimateOptions::default().confidence(confidence)), Err(StudyError::Confidence(_))));
     }
     let refused = run(EstimateOptions::default().covariance(true).method(Method::Clipped)).unwrap_err();
-    assert_eq!(refused, StudyError::Needs("`covariance` requires the unbiased method"));
+    assert_eq!(refused, StudyError::InvalidParameter("`covariance` requires the unbiased method"));
     let found = run(EstimateOptions::default().covariance(true)).unwrap();
     let covariance = found.tables[0].covariance.as_ref().unwrap();
     for (i, cell) in found.tables[0].cells.iter().enumerate() {

@@ -5,7 +5,7 @@ use crate::survey;
 use std::collections::BTreeSet;
 
 use crate::survey::Survey;
-use candor::associations::associations;
+use candor::associations::{associations, from_responses};
 use candor::audit::{AuditOptions, audit, audit_composition, compare_plans};
 use candor::choose::{ChooseOptions, choose};
 use candor::compare::{CompareOptions, Simulate, compare, compare_at_variance};
@@ -16,7 +16,6 @@ use candor::device::{DeviceOptions, devices};
 use candor::differences::{DifferenceQuery, DifferenceQueryText, differences};
 use candor::effects::{EffectOptions, parse_effect};
 use candor::estimate::{EstimateOptions, estimate, estimate_query};
-use candor::learn::from_responses;
 use candor::moments::MomentQuery;
 use candor::pareto::{FrontOptions, pareto};
 use candor::power::{Alternative, PowerOptions, powers};
@@ -68,11 +67,42 @@ fn documented(command: &str) -> BTreeSet<String> {
     words.filter(|word| !word.starts_with('-')).map(str::to_owned).collect()
 }
 
+/// Returns the new and the old name of each field that has both, from the table at the end of the document.
+fn renamed() -> Vec<(&'static str, &'static str)> {
+    let document = include_str!("../../../../docs/reference/json.md");
+    let section = document.split("\n## ").find_map(|section| section.strip_prefix("Old names\n")).unwrap();
+    let row = |line: &'static str| {
+        let names = |cell: &'static str| cell.split('`').skip(1).step_by(2);
+        let cells: Vec<&'static str> = line.split('|').collect();
+        names(cells[1]).zip(names(cells[2])).collect::<Vec<_>>()
+    };
+    section.lines().filter(|line| line.starts_with("| `")).flat_map(row).collect()
+}
+
+/// Checks that every object with a renamed field has it under its old name, too, with the same value.
+fn has_old_names(value: &Value) {
+    match value {
+        Value::Object(object) => {
+            for (new, old) in renamed().into_iter().filter(|(new, _)| object.contains_key(*new)) {
+                assert_eq!(object[new], object[old], "{new}");
+            }
+            object.values().for_each(has_old_names);
+        }
+        Value::Array(list) => list.iter().for_each(has_old_names),
+        _ => {}
+    }
+}
+
 /// Compares a result with the document. `values` are fields whose names come from the data.
 fn is_documented(verb: &str, result: &impl Serialize, values: &[&str]) {
-    let mut found = fields(&serde_json::to_value(result).unwrap());
+    let result = serde_json::to_value(result).unwrap();
+    has_old_names(&result);
+    let (mut found, documented) = (fields(&result), documented(verb));
+    for (_, old) in renamed().into_iter().filter(|(new, old)| documented.contains(*new) && !documented.contains(*old)) {
+        assert!(found.remove(old), "{old}");
+    }
     found.retain(|name| !values.contains(&name.as_str()));
-    assert_eq!(found, documented(verb), "{verb}");
+    assert_eq!(found, documented, "{verb}");
 }
 
 #[test]
@@ -80,7 +110,7 @@ fn estimates() {
     let survey = Survey::independent();
     let options = EstimateOptions::default().covariance(true).standard(Standard::Nchs);
     let mut found = estimate(&survey.plan, &survey.counts("smokes", &[2]), &options).unwrap();
-    found.design = Some("weighted by w".to_owned());
+    found.sampling_note = Some("weighted by w".to_owned());
     let schema = survey.plan.schema();
     let asked = TableQuery::parse("smokes", schema, false, Some("school")).unwrap();
     let wanted = MomentQuery::parse(schema, "smokes", "smokes:0.5", "smokes:0,1").unwrap();
@@ -97,7 +127,7 @@ fn tests() {
     // The odds ratio of a 2 x 2 table, and the naive test.
     let survey = Survey::independent();
     let mut found = test(&survey.plan, &survey.counts("smokes;region;smokes,region", &[]), [0, 2], 0.95).unwrap();
-    found.design = Some("weighted by w".to_owned());
+    found.sampling_note = Some("weighted by w".to_owned());
     assert_eq!(found.merged, [], "all categories are told apart");
     is_documented("test", &found, &[]);
     // Differences of groups, including unknown ones.
@@ -108,7 +138,7 @@ fn tests() {
     };
     let asked = DifferenceQuery::parse(survey.plan.schema(), &words).unwrap();
     let mut found = differences(&survey.plan, &survey.counts("school,smokes", &[]), &asked, 0.95).unwrap();
-    found.design = Some("weighted by w".to_owned());
+    found.sampling_note = Some("weighted by w".to_owned());
     assert!(found.differences[0].difference.is_some());
     is_documented("test --compare-groups", &found, &[]);
 }
@@ -126,7 +156,7 @@ fn queries() {
     let survey = Survey::independent();
     let question = ShareQuery::new(&survey.plan, "smokes = yes", QueryOptions::default()).unwrap();
     let mut found = query(&survey.counts("smokes", &[]), None, &question);
-    found.design = Some("weighted by w".to_owned());
+    found.sampling_note = Some("weighted by w".to_owned());
     let options = QueryOptions::default()
         .given(Some("smokes = yes or smokes = no".to_owned()))
         .mean(Some("smokes".to_owned()))

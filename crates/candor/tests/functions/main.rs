@@ -6,20 +6,20 @@ mod survey;
 #[path = "../sent/mod.rs"]
 mod sent;
 
-mod adjust;
-mod cluster;
+mod rake;
+mod associations;
 mod columns;
-mod ended;
+mod cancellation;
 mod estimate;
 mod formats;
-mod guess;
-mod possible;
-mod programs;
+mod guess_accuracy;
+mod tied_attributes;
+mod examples;
 mod protection;
 mod query;
 mod reliability;
 mod signature;
-mod size;
+mod sample_size;
 mod sql;
 mod synthesize;
 mod test;

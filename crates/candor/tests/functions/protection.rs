@@ -10,7 +10,7 @@ use candor::counts::{CountOptions, Counts};
 use candor::design::{Design, DesignOptions, design, design_with_progress};
 use candor::pareto::{FrontMethod, FrontOptions, pareto};
 use candor::prior::{Stated, counted, shares};
-use candor::randomize::{OneByOne, RandomizeOptions, caution, randomize_to};
+use candor::randomize::{RandomizeOptions, RecordRandomizer, caution, randomize_to};
 use candor_analysis::table_list::TableList;
 use candor_base::schema::Schema;
 use candor_design::pareto::prior::Prior;
@@ -209,14 +209,14 @@ fn counting_batches_is_counting_codes() {
 #[test]
 fn one_record_at_a_time() {
     let survey = Survey::independent();
-    let one_by_one = OneByOne::new(&survey.plan);
+    let randomizer = RecordRandomizer::new(&survey.plan);
     let mut rng = candor_base::randomness::Source::from_seed(1).stream(0);
     let record = |text: &str| serde_json::from_str(text).unwrap();
     let answer =
-        one_by_one.answer(&record(r#"{"smokes": "no", "school": "some", "region": "south"}"#), &mut rng).unwrap();
+        randomizer.answer(&record(r#"{"smokes": "no", "school": "some", "region": "south"}"#), &mut rng).unwrap();
     let answer: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&answer).unwrap();
     assert_eq!((answer.len(), answer["region"].as_str()), (4, Some("south")));
     assert_eq!(answer["candor_fingerprint"].as_str(), Some(survey.plan.fingerprint().as_str()));
-    let told = one_by_one.answer(&record(r#"{"smokes": "no", "school": "some"}"#), &mut rng).unwrap_err();
-    assert_eq!(told, "the field \"region\" is missing");
+    let told = randomizer.answer(&record(r#"{"smokes": "no", "school": "some"}"#), &mut rng).unwrap_err();
+    assert_eq!(told.to_string(), "the field \"region\" is missing");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::programs::strips;
+use crate::examples::strips;
 use crate::survey::Survey;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt64Array};
 use candor::counts::Counts;

@@ -89,7 +89,7 @@ fn pair_tables_make_records_and_weights() {
         assert!((weights.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
     let answers = weigh(&survey.plan, &counts, Parts::Joint, &RakeOptions::default(), ProgressSink::none());
-    assert!(matches!(answers, Err(StudyError::Needs(_))));
+    assert!(matches!(answers, Err(StudyError::InvalidParameter(_))));
 }
 
 #[test]

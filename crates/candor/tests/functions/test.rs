@@ -38,7 +38,10 @@ fn tables_are_those_of_the_pair() {
     let schema = survey.plan.schema();
     let pair = |text: &str| one_pair(&TableList::parse(text, schema).unwrap());
     assert_eq!(pair("school,smokes"), Ok([1, 0]));
-    assert_eq!(pair("school"), Err(StudyError::Needs("`independence` requires two attributes, such as a,b")));
+    assert_eq!(
+        pair("school"),
+        Err(StudyError::InvalidParameter("`independence` requires two attributes, such as a,b"))
+    );
     let several = pair("school;smokes").unwrap_err().to_string();
     assert_eq!(several, "`independence` requires one pair of attributes, such as a,b");
     assert_eq!(tables(schema, [1, 0]).unwrap().lists(), [vec![1], vec![0], vec![1, 0]]);

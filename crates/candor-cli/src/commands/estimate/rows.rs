@@ -14,7 +14,8 @@ pub fn long_rows(estimates: &Estimates) -> Vec<EstimateRow> {
         None => {
             for one in &estimates.tables {
                 let reason = one.reason.as_ref();
-                let note = reason.map(|reason| format!("note: {}: {reason}", asked(&one.attributes, &one.given)));
+                let note = reason
+                    .map(|reason| format!("note: {}: {reason}", asked(&one.attributes, &one.conditioning_attributes)));
                 note.iter().for_each(|note| remark(note));
             }
         }

@@ -27,7 +27,7 @@ pub fn describe(plan: &Plan, estimates: &Estimates) -> String {
             room = 0;
             continue;
         }
-        let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.given), &one.group));
+        let _ = writeln!(text, "\n{}", in_group(heading(&one.attributes, &one.conditioning_attributes), &one.group));
         text += &match &one.reason {
             Some(reason) => paragraph(reason),
             None => cell_table(one, shown, error, in_full),
@@ -52,7 +52,7 @@ pub fn describe(plan: &Plan, estimates: &Estimates) -> String {
         let _ = writeln!(
             text,
             "\n{}",
-            in_group(format!("{}: {}", heading(&one.attributes, &one.given), sides(one)), &one.group)
+            in_group(format!("{}: {}", heading(&one.attributes, &one.conditioning_attributes), sides(one)), &one.group)
         );
         text += &comparison_table(one);
     }

@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn search_and_polish_improve() {
         let goal = FrontProblem::new(Prior::normal(6).unwrap(), 0.75).unwrap();
-        let volume = |points: &[Measures]| hypervolume(points.iter().map(|m| (m.privacy, m.utility(1e4, 6))));
+        let volume = |points: &[Measures]| hypervolume(points.iter().map(|m| (m.privacy, m.mse(1e4, 6))));
         let mut volumes = Vec::new();
         let evolved = evolve(&goal, &small(1), |_, front| {
             volumes.push(volume(&front.iter().map(|c| c.measures).collect::<Vec<_>>()));

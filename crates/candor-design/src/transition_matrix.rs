@@ -17,14 +17,14 @@ const MAX_RELABELLINGS: usize = 1 << 14;
 
 /// A matrix with a label for each answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct ExactMatrix {
     /// The labels of the answers.
     pub answers: Vec<String>,
     /// `columns[record][answer]`; each column sums to 1.
     pub columns: Vec<Vec<Rational>>,
 }
 
-impl Written {
+impl ExactMatrix {
     /// Returns the columns as the nearest floats.
     pub fn numbers(&self) -> Vec<Vec<f64>> {
         let number = |p: &Rational| p.to_f64().unwrap_or(0.0);
@@ -35,13 +35,13 @@ impl Written {
 /// The reason why a plan cannot be represented as a matrix.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum WrittenError {
+pub enum MatrixError {
     /// There are too many answers, or ways to answer; the field is their approximate number.
     #[error("the matrix would have {0} answers, which are too many")]
     TooLarge(usize),
     /// No answer is about the attribute alone, because all are about tables.
     #[error("every answer is about a table of several attributes, none about this one alone")]
-    EstimateUnavailable,
+    OnlyTables,
     /// One channel has too many attributes to count exactly.
     #[error("its channel has too many attributes for exact numbers")]
     NotExact,
@@ -52,22 +52,22 @@ pub enum WrittenError {
 /// The attributes must include those of the blocks, and the matrix has at most `entries` entries.
 ///
 /// # Errors
-/// Returns [`WrittenError::TooLarge`] if it would have more, and [`WrittenError::NotExact`] if a channel has too many
+/// Returns [`MatrixError::TooLarge`] if it would have more, and [`MatrixError::NotExact`] if a channel has too many
 /// attributes.
 pub fn of_blocks(
     plan: &Plan,
     blocks: &[&Block],
     attributes: &[usize],
     entries: usize,
-) -> Result<Written, WrittenError> {
+) -> Result<ExactMatrix, MatrixError> {
     let shape = Shape::new(attributes.iter().map(|&attribute| plan.schema().size(attribute)).collect());
     let fits = |answers: usize| match shape.cells().saturating_mul(answers) <= entries {
         true => Ok(()),
-        false => Err(WrittenError::TooLarge(answers.max(shape.cells()))),
+        false => Err(MatrixError::TooLarge(answers.max(shape.cells()))),
     };
     fits(1)?;
     let one = Rational::from_integer(BigUint::from(1u32));
-    let mut whole = Written { answers: vec![String::new()], columns: vec![vec![one]; shape.cells()] };
+    let mut whole = ExactMatrix { answers: vec![String::new()], columns: vec![vec![one]; shape.cells()] };
     for block in blocks {
         let part = of_block(plan, block, entries)?;
         fits(whole.answers.len().saturating_mul(part.answers.len()))?;
@@ -89,7 +89,7 @@ pub fn of_blocks(
 }
 
 /// Returns one block as a matrix over its records, including tags, with at most `entries` entries.
-fn of_block(plan: &Plan, block: &Block, entries: usize) -> Result<Written, WrittenError> {
+fn of_block(plan: &Plan, block: &Block, entries: usize) -> Result<ExactMatrix, MatrixError> {
     let sizes = block.attributes().iter().map(|&attribute| plan.schema().size(attribute)).collect();
     let shape = Shape::new(sizes);
     let most = entries / shape.cells().max(1);
@@ -102,11 +102,11 @@ fn of_block(plan: &Plan, block: &Block, entries: usize) -> Result<Written, Writt
 /// It is exact, unless `rounded` allows the nearest float.
 ///
 /// # Errors
-/// Returns [`WrittenError::EstimateUnavailable`] if answers are about tables, [`WrittenError::TooLarge`] if there are
-/// too many, and [`WrittenError::NotExact`] if too many attributes share the channel for exact numbers.
-pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool) -> Result<Written, WrittenError> {
+/// Returns [`MatrixError::OnlyTables`] if answers are about tables, [`MatrixError::TooLarge`] if there are
+/// too many, and [`MatrixError::NotExact`] if too many attributes share the channel for exact numbers.
+pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool) -> Result<ExactMatrix, MatrixError> {
     let of_it = |block: &&Block| block.attributes().contains(&attribute);
-    let block = plan.blocks().iter().find(of_it).ok_or(WrittenError::EstimateUnavailable)?;
+    let block = plan.blocks().iter().find(of_it).ok_or(MatrixError::OnlyTables)?;
     let place = block.attributes().iter().position(|&other| other == attribute).unwrap_or(0);
     let labels = plan.schema().attributes()[attribute].categories();
     let most = entries / labels.len();
@@ -116,9 +116,9 @@ pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool
                 let near = || candor_base::channel::exact(pattern.keep_probability(place));
                 rounded.then(near).flatten()
             });
-            of_set(pattern.axes()[place], &hit.ok_or(WrittenError::NotExact)?, labels, most)
+            of_set(pattern.axes()[place], &hit.ok_or(MatrixError::NotExact)?, labels, most)
         }
-        _ if block.attributes().len() > 1 => Err(WrittenError::EstimateUnavailable),
+        _ if block.attributes().len() > 1 => Err(MatrixError::OnlyTables),
         other => of_channel(plan, block, other, most),
     };
     mixed(block, block.channels().iter().map(|(weight, channel)| (*weight, alone(channel))))
@@ -127,12 +127,12 @@ pub fn of_attribute(plan: &Plan, attribute: usize, entries: usize, rounded: bool
 /// Returns the channels of a lottery as one matrix, whose answers begin with their tag.
 fn mixed(
     block: &Block,
-    channels: impl Iterator<Item = (u64, Result<Written, WrittenError>)>,
-) -> Result<Written, WrittenError> {
+    channels: impl Iterator<Item = (u64, Result<ExactMatrix, MatrixError>)>,
+) -> Result<ExactMatrix, MatrixError> {
     let total: BigUint = block.channels().iter().map(|&(weight, _)| BigUint::from(weight)).sum();
-    let mut whole = Written { answers: Vec::new(), columns: Vec::new() };
+    let mut whole = ExactMatrix { answers: Vec::new(), columns: Vec::new() };
     for (tag, (weight, channel)) in channels.enumerate() {
-        let Written { answers, columns } = channel?;
+        let ExactMatrix { answers, columns } = channel?;
         let share = Rational::new(weight.into(), total.clone());
         whole.columns.resize(columns.len(), Vec::new());
         for (column, added) in whole.columns.iter_mut().zip(columns) {
@@ -145,7 +145,7 @@ fn mixed(
 }
 
 /// Returns one channel of a block as a matrix over the block's records.
-fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Result<Written, WrittenError> {
+fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Result<ExactMatrix, MatrixError> {
     let shape = Shape::new(block.attributes().iter().map(|&attribute| plan.schema().size(attribute)).collect());
     let categories = |place: usize| plan.schema().attributes()[block.attributes()[place]].categories();
     match channel {
@@ -153,11 +153,11 @@ fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Res
             let total = BigUint::from(matrix.total());
             let column = |column: &Vec<u64>| column.iter().map(|&p| Rational::new(p.into(), total.clone())).collect();
             let columns = matrix.columns().iter().map(column).collect();
-            Ok(Written { answers: matrix.labels().to_vec(), columns })
+            Ok(ExactMatrix { answers: matrix.labels().to_vec(), columns })
         }
         Channel::Pattern(pattern) => {
             let answers = answers(pattern.axes(), most)?;
-            let likelihoods = likelihoods(pattern).ok_or(WrittenError::NotExact)?;
+            let likelihoods = likelihoods(pattern).ok_or(MatrixError::NotExact)?;
             let label = |answer: &Vec<Vec<usize>>| {
                 let one =
                     |(place, set): (usize, &Vec<usize>)| listed(set.iter().map(|&c| categories(place)[c].as_str()));
@@ -171,7 +171,7 @@ fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Res
                 answers.iter().map(|answer| likelihoods[misses(answer)].clone()).collect()
             };
             let columns = (0..shape.cells()).map(column).collect();
-            Ok(Written { answers: answers.iter().map(label).collect(), columns })
+            Ok(ExactMatrix { answers: answers.iter().map(label).collect(), columns })
         }
         Channel::Strip(strip) => {
             let sets = relabelled(strip, most)?;
@@ -183,7 +183,7 @@ fn of_channel(plan: &Plan, block: &Block, channel: &Channel, most: usize) -> Res
             let column = |cell| sets.iter().map(|set| likelihood(set, cell)).collect();
             let columns = shape.project_all(strip.places()).map(column).collect();
             let answers = sets.iter().map(|set| listed(set.iter().map(|&cell| labels[cell].as_str()))).collect();
-            Ok(Written { answers, columns })
+            Ok(ExactMatrix { answers, columns })
         }
     }
 }
@@ -286,7 +286,7 @@ fn hit(pattern: &Pattern, place: usize) -> Option<Rational> {
 }
 
 /// Returns the matrix of sets of categories that contain the true one with probability `hit`.
-fn of_set(axis: Axis, hit: &Rational, labels: &[String], most: usize) -> Result<Written, WrittenError> {
+fn of_set(axis: Axis, hit: &Rational, labels: &[String], most: usize) -> Result<ExactMatrix, MatrixError> {
     let answers = answers(&[axis], most)?;
     let [hits, misses] = ways(&axis);
     let inside = hit / hits;
@@ -297,7 +297,7 @@ fn of_set(axis: Axis, hit: &Rational, labels: &[String], most: usize) -> Result<
     let entry = |set: &Vec<usize>, truth| if set.contains(&truth) { inside.clone() } else { outside.clone() };
     let columns = (0..axis.categories).map(|truth| answers.iter().map(|answer| entry(&answer[0], truth)).collect());
     let label = |answer: &Vec<Vec<usize>>| listed(answer[0].iter().map(|&c| labels[c].as_str()));
-    Ok(Written { answers: answers.iter().map(label).collect(), columns: columns.collect() })
+    Ok(ExactMatrix { answers: answers.iter().map(label).collect(), columns: columns.collect() })
 }
 
 /// Returns the probability of a set without the true cell and of one with it, given the number of sets.
@@ -312,11 +312,11 @@ fn of_strip(strip: &Strip, sets: usize) -> [Rational; 2] {
 }
 
 /// Returns all sets of cells that a strip answers with, each once and increasing.
-fn relabelled(strip: &Strip, most: usize) -> Result<Vec<Vec<usize>>, WrittenError> {
+fn relabelled(strip: &Strip, most: usize) -> Result<Vec<Vec<usize>>, MatrixError> {
     let table = strip.table();
     let ways = table.sizes().iter().flat_map(|&size| 2..=size).fold(1, usize::saturating_mul);
     if ways > MAX_RELABELLINGS {
-        return Err(WrittenError::TooLarge(ways));
+        return Err(MatrixError::TooLarge(ways));
     }
     let members: Vec<Vec<usize>> = strip.members().iter().map(|&cell| table.codes(cell.into())).collect();
     let mut sets = vec![members];
@@ -333,7 +333,7 @@ fn relabelled(strip: &Strip, most: usize) -> Result<Vec<Vec<usize>>, WrittenErro
         sets = distinct.into_iter().collect();
     }
     match sets.len() > most {
-        true => Err(WrittenError::TooLarge(sets.len())),
+        true => Err(MatrixError::TooLarge(sets.len())),
         false => Ok(sets.iter().map(|set| set.iter().map(|codes| table.cell(codes)).collect()).collect()),
     }
 }
@@ -347,7 +347,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// Returns all answers of a pattern channel, if there are not too many.
-fn answers(axes: &[Axis], most: usize) -> Result<Vec<Vec<Vec<usize>>>, WrittenError> {
+fn answers(axes: &[Axis], most: usize) -> Result<Vec<Vec<Vec<usize>>>, MatrixError> {
     fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
         if size == 0 {
             return vec![vec![]];
@@ -357,7 +357,7 @@ fn answers(axes: &[Axis], most: usize) -> Result<Vec<Vec<Vec<usize>>>, WrittenEr
     }
     let count: BigUint = axes.iter().map(|axis| choose(axis.categories, axis.answer)).product();
     if count > BigUint::from(most) {
-        return Err(WrittenError::TooLarge(usize::try_from(count).unwrap_or(usize::MAX)));
+        return Err(MatrixError::TooLarge(usize::try_from(count).unwrap_or(usize::MAX)));
     }
     Ok(axes.iter().fold(vec![vec![]], |rows: Vec<Vec<Vec<usize>>>, axis| {
         let sets = subsets(axis.categories, axis.answer);
@@ -373,7 +373,7 @@ mod tests {
 
     const ENTRIES: usize = 1 << 16;
 
-    fn all(plan: &Plan) -> Result<Written, WrittenError> {
+    fn all(plan: &Plan) -> Result<ExactMatrix, MatrixError> {
         of_blocks(plan, &plan.blocks().iter().collect::<Vec<_>>(), &plan.schema().randomized(), ENTRIES)
     }
 
@@ -403,7 +403,7 @@ mod tests {
             resampled += patterns
                 .filter(|channel| matches!(channel, Channel::Pattern(p) if p.resampling().iter().any(|&r| r > 0)))
                 .count();
-            let Written { answers, columns } = all(&plan).unwrap();
+            let ExactMatrix { answers, columns } = all(&plan).unwrap();
             assert!(columns.iter().all(|column| column.iter().sum::<Rational>() == one), "{request}");
             let row = |z: usize| columns.iter().map(move |column| &column[z]);
             let ratio = |z: usize| row(z).max().unwrap() / row(z).min().unwrap();
@@ -442,14 +442,14 @@ mod tests {
         let strip = Strip::within(vec![0, 2], vec![3, 4], 3, 1.0).unwrap();
         let schema = Schema::with_sizes(&[3, 2, 4]).unwrap();
         let plan = Plan::new(schema, vec![Block::new(vec![0, 1, 2], strip.clone())]).unwrap();
-        let Written { answers, columns } = all(&plan).unwrap();
+        let ExactMatrix { answers, columns } = all(&plan).unwrap();
         assert_eq!((columns.len(), answers.len()), (24, 24), "4 choices of columns, 3! ways to match rows to them");
         for (record, column) in columns.iter().enumerate() {
             assert_eq!(column.iter().sum::<Rational>(), Rational::from_integer(BigUint::from(1u32)));
             assert_eq!(column, &columns[record ^ 4], "the second attribute does not matter");
             assert_eq!(column.iter().max().unwrap() / column.iter().min().unwrap(), strip.parity());
         }
-        assert_eq!(of_attribute(&plan, 0, ENTRIES, true), Err(WrittenError::EstimateUnavailable));
+        assert_eq!(of_attribute(&plan, 0, ENTRIES, true), Err(MatrixError::OnlyTables));
         let large = Strip::within(vec![0, 1], vec![8, 9], 3, 1.0).unwrap();
         assert!(relabelled(&large, ENTRIES).is_err());
     }
@@ -457,9 +457,9 @@ mod tests {
     #[test]
     fn what_is_too_large_is_said() {
         let many = plan(&[9, 9, 9, 9], r#"{"method": "joint", "epsilon": 3}"#);
-        assert!(matches!(all(&many), Err(WrittenError::TooLarge(_))));
+        assert!(matches!(all(&many), Err(MatrixError::TooLarge(_))));
         assert_eq!(of_attribute(&many, 2, ENTRIES, false).unwrap().answers.len(), 9);
         let sets = plan(&[40], r#"{"method": "minimax", "parity": [2]}"#);
-        assert!(matches!(all(&sets), Err(WrittenError::TooLarge(_))));
+        assert!(matches!(all(&sets), Err(MatrixError::TooLarge(_))));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use candor_analysis::association::{Dependence, Measure, attenuated, estimated, merged};
-use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
+use candor_analysis::association::{Association, Measure, attenuated, estimated, merged};
+use candor_analysis::tally::{ChannelCounts, CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Part, Pattern, PatternSet};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
@@ -38,7 +38,7 @@ fn survey(plan: &Plan, table: &[f64], people: usize, seed: u64) -> [TableCounts;
     })
 }
 
-fn measured(plan: &Plan, [a, b, pair]: &[TableCounts; 3], measure: Measure) -> Dependence {
+fn measured(plan: &Plan, [a, b, pair]: &[TableCounts; 3], measure: Measure) -> Association {
     estimated(plan, [a, b], pair, measure).unwrap()
 }
 
@@ -90,7 +90,7 @@ fn right_on_average_and_as_uncertain_as_said() {
             let counted: Vec<[TableCounts; 3]> = (0..surveys).map(|seed| survey(&plan, table, people, seed)).collect();
             for measure in MEASURES {
                 let truth = measure.of_table(4, 3, table);
-                let found: Vec<Dependence> = counted.iter().map(|tallies| measured(&plan, tallies, measure)).collect();
+                let found: Vec<Association> = counted.iter().map(|tallies| measured(&plan, tallies, measure)).collect();
                 let n = surveys as f64;
                 let mean = found.iter().map(|d| d.value).sum::<f64>() / n;
                 let spread = (found.iter().map(|d| (d.value - mean).powi(2)).sum::<f64>() / n).sqrt();
@@ -186,7 +186,7 @@ fn rare_categories_are_named() {
         let kept = 1f64.exp() / (1f64.exp() + 3.0);
         let chance = |share: f64| share * kept + (1.0 - share) * (1.0 - kept) / 3.0;
         let counts: Vec<f64> = [0.5, 0.44, 0.03, 0.03].into_iter().map(|share| people * chance(share)).collect();
-        let group = Group { total: people, squares: people, counts, square_counts: Vec::new() };
+        let group = ChannelCounts { total: people, squares: people, counts, square_counts: Vec::new() };
         let groups = BTreeMap::from([(Vec::new(), group)]);
         merged(&plan, 0, &TableCounts::from_groups(&plan, CountLayout::new(&plan, &[0]), groups)).unwrap()
     };

@@ -1,7 +1,7 @@
 //! Measures associations of attributes: from true records, from responses, or by a protocol between parties.
 
 use candor_analysis::association::{self, attenuated, counted, estimated, pairs};
-pub use candor_analysis::association::{Dependence, Measure, Parties};
+pub use candor_analysis::association::{Association, Measure, Parties};
 use candor_analysis::table_list::TableList;
 pub use candor_analysis::tally::RecordCounts;
 use candor_base::plan::Plan;
@@ -45,11 +45,11 @@ impl Choice for Protocol {
 /// Associations, and the cost of measuring them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Learned {
+pub struct MeasuredAssociations {
     /// Source of the associations.
     pub protocol: Protocol,
     /// Associations, one for each pair that could be measured.
-    pub dependences: Vec<Dependence>,
+    pub dependences: Vec<Association>,
     /// Number of records, responses or parties.
     pub records: u64,
     /// Epsilon of the protocol for each participant; `None` if the exact records or tables were disclosed.
@@ -89,6 +89,11 @@ fn measure_of(schema: &Schema, measure: Option<Measure>, [a, b]: [usize; 2]) -> 
     measure.unwrap_or_else(|| Measure::suited(&schema.attributes()[a], &schema.attributes()[b]))
 }
 
+/// Returns all pairs of randomized attributes with their measures.
+pub(crate) fn measured_pairs(schema: &Schema, measure: Option<Measure>) -> Vec<([usize; 2], Measure)> {
+    pairs(schema).into_iter().map(|pair| (pair, measure_of(schema, measure, pair))).collect()
+}
+
 /// Returns a note if the measure treats nominal categories as ordered.
 fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
     let nominal = |&attribute: &usize| schema.attributes()[attribute].kind() == Kind::Nominal;
@@ -111,7 +116,7 @@ fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
 /// Returns [`StudyError`] if a table was not counted.
 ///
 /// ```
-/// use candor::learn::{RecordCounts, from_truth};
+/// use candor::associations::{RecordCounts, from_truth};
 /// use candor::prelude::*;
 ///
 /// let schema = Schema::with_sizes(&[2, 2])?;
@@ -120,7 +125,11 @@ fn measure_notes(schema: &Schema, measure: Option<Measure>) -> Vec<String> {
 /// assert!((learned.dependences[0].value - 0.6).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measure>) -> Result<Learned, StudyError> {
+pub fn from_truth(
+    schema: &Schema,
+    counts: &RecordCounts,
+    measure: Option<Measure>,
+) -> Result<MeasuredAssociations, StudyError> {
     let table = |pair: [usize; 2]| {
         let own = counts.table(&pair).filter(|counts| counts.len() == schema.shape(&pair).cells());
         own.map(|counts| (pair, counts))
@@ -129,7 +138,7 @@ pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measur
     let tables: Vec<([usize; 2], &[u64])> = pairs(schema).into_iter().map(table).collect::<Result<_, _>>()?;
     let dependences = counted(schema, tables, |pair| measure_of(schema, measure, pair));
     let (protocol, notes) = (Protocol::Truth, measure_notes(schema, measure));
-    Ok(Learned {
+    Ok(MeasuredAssociations {
         protocol,
         dependences,
         records: counts.records(),
@@ -156,7 +165,7 @@ pub fn from_truth(schema: &Schema, counts: &RecordCounts, measure: Option<Measur
 /// # let truths = [(0..6000).map(|i| i % 2).collect(), (0..6000).map(|i| i % 6 / 2).collect()];
 /// # let responses = Randomizer::new(&plan).batch(&truths, &mut Source::from_seed(1).stream(0))?;
 /// use candor::associations::Limits;
-/// use candor::learn::{from_responses, response_tables};
+/// use candor::associations::{from_responses, response_tables};
 ///
 /// let counts = Counts::from_responses(&plan, &responses, &response_tables(plan.schema())?)?;
 /// let learned = from_responses(&plan, &counts, None, false)?;
@@ -169,7 +178,7 @@ pub fn from_responses(
     counts: &Counts,
     measure: Option<Measure>,
     as_answered: bool,
-) -> Result<Learned, StudyError> {
+) -> Result<MeasuredAssociations, StudyError> {
     let schema = plan.schema();
     let (mut dependences, mut notes) = (Vec::new(), Vec::new());
     for pair in pairs(schema) {
@@ -191,7 +200,7 @@ pub fn from_responses(
         }
     }
     notes.extend(measure_notes(schema, measure));
-    Ok(Learned {
+    Ok(MeasuredAssociations {
         protocol: Protocol::Attribute,
         dependences,
         records: counts.responses(),
@@ -214,11 +223,10 @@ pub fn from_parties(
     epsilon: Option<f64>,
     measure: Option<Measure>,
     source: &Source,
-) -> Result<Learned, StudyError> {
+) -> Result<MeasuredAssociations, StudyError> {
     let schema = parties.schema;
     check_columns(parties)?;
-    let measured: Vec<([usize; 2], Measure)> =
-        pairs(schema).into_iter().map(|pair| (pair, measure_of(schema, measure, pair))).collect();
+    let measured = measured_pairs(schema, measure);
     if measured.is_empty() {
         return Err(StudyError::Refused("there is only one attribute, so there are no pairs".to_owned()));
     }
@@ -230,12 +238,12 @@ pub fn from_parties(
             count(parties.collectors.into())
         )));
     }
-    let learned: association::Learned = match epsilon {
+    let learned: association::ProtocolResult = match epsilon {
         None => parties.secure_sum(&measured, source)?,
         Some(epsilon) => parties.randomized_pairs(&measured, epsilon, source)?,
     };
     learned.transcript.check().map_err(|fault| StudyError::Refused(fault.to_string()))?;
-    Ok(Learned {
+    Ok(MeasuredAssociations {
         protocol: if epsilon.is_some() { Protocol::RandomizedPairs } else { Protocol::SecureSum },
         dependences: learned.dependences,
         records: number as u64,
@@ -259,7 +267,7 @@ fn check_columns(parties: &Parties<'_>) -> Result<(), StudyError> {
     }
 }
 
-impl Learned {
+impl MeasuredAssociations {
     /// Describes the associations and their source.
     pub fn summary(&self) -> String {
         let records = count(self.records);

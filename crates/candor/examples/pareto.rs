@@ -13,8 +13,8 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let fronts = pareto(prior, &options, ProgressSink::new(&goes_on))?;
     for point in fronts.points.iter().flatten() {
-        let gap = point.lower_bound.map_or(1.0, |bound| 1.0 - bound / point.utility);
-        println!("privacy {:.3}, error {:.2e}, at most {gap:.1e} from the best", point.privacy, point.utility);
+        let gap = point.lower_bound.map_or(1.0, |bound| 1.0 - bound / point.mse);
+        println!("privacy {:.3}, error {:.2e}, at most {gap:.1e} from the best", point.privacy, point.mse);
         assert!(gap < 1e-6);
     }
     assert!(fronts.plot().svg().ends_with("</svg>\n"));

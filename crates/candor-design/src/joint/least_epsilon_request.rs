@@ -4,11 +4,11 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
-use super::optimal::search::SearchLimits;
-use super::optimal::{optimal, optimal_within};
+use super::least_epsilon::search::SearchLimits;
+use super::least_epsilon::{optimal, optimal_within};
 use super::single_miss;
-use crate::method::{Candidates, ComparisonTarget, Design, parameters};
 use crate::outcome::{AlternativeMethod, DesignOutcome};
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters};
 use crate::{DesignError, budget, randomized_attributes};
 
 /// Parameters of the optimum: attribute epsilons to be met, or a record-level epsilon with a ratio.
@@ -41,7 +41,7 @@ impl OptimalRequest {
     }
 
     /// Creates a request for the least record-level epsilon with these attribute epsilons.
-    pub fn of_attributes(epsilons: impl Into<Vec<f64>>) -> Self {
+    pub fn with_attribute_epsilons(epsilons: impl Into<Vec<f64>>) -> Self {
         OptimalRequest { attribute_epsilon: Some(epsilons.into()), epsilon: None, ratio: None, time_limit: None }
     }
 

@@ -9,8 +9,8 @@ mod both_bounds;
 mod design;
 #[path = "../../examples/estimate.rs"]
 mod estimate;
-#[path = "../../examples/front.rs"]
-mod front;
+#[path = "../../examples/pareto.rs"]
+mod pareto;
 #[path = "../../examples/growth.rs"]
 #[allow(dead_code)]
 mod growth;
@@ -33,7 +33,7 @@ fn every_example_runs() {
         ("randomize", randomize::main),
         ("estimate", estimate::main),
         ("audit", audit::main),
-        ("front", front::main),
+        ("pareto", pareto::main),
         ("study", study::main),
         ("strips", strips::main),
         ("people_needed", small_picture),

@@ -2,8 +2,7 @@
 
 use crate::survey::{PEOPLE, Survey};
 use candor::StudyError;
-use candor::associations::associations;
-use candor::learn::{from_parties, from_responses, from_truth, pair_tables, response_tables};
+use candor::associations::{associations, from_parties, from_responses, from_truth, pair_tables, response_tables};
 use candor_analysis::association::{Limits, Measure, Parties};
 use candor_analysis::tally::RecordCounts;
 use candor_base::randomness::Source;
@@ -107,6 +106,6 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(parties(&one, &survey.truths[..1], 3), Err(StudyError::Refused(_))));
     let learned = from_truth(schema, &pair(vec![1; 6], 6), None).unwrap();
     let limits = Limits::default().cells(10).dependence(f64::NAN);
-    assert!(matches!(associations(schema, &learned, limits), Err(StudyError::Needs(_))));
+    assert!(matches!(associations(schema, &learned, limits), Err(StudyError::InvalidParameter(_))));
     assert!(matches!(associations(&one, &learned, Limits::default()), Err(StudyError::Counts(_))));
 }

@@ -94,7 +94,10 @@ fn what_no_number_tells_says_why() {
     assert_eq!(found.tables[0].respondents, None);
     assert!(found.tables[0].reason.as_ref().unwrap().starts_with("not identifiable"));
     for margin in [0.0, 1.0, f64::NAN] {
-        assert!(matches!(sample_size(&silent, &tables, &SampleSizeOptions::new(margin)), Err(StudyError::Needs(_))));
+        assert!(matches!(
+            sample_size(&silent, &tables, &SampleSizeOptions::new(margin)),
+            Err(StudyError::InvalidParameter(_))
+        ));
     }
     assert_eq!(
         sample_size(&silent, &tables, &SampleSizeOptions::new(0.02).confidence(1.5)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_analysis::estimate::{Estimate, EstimateError, TableEstimator, Target, test_independence};
-use candor_analysis::tally::{Codes, CountLayout, Group, OTHER_CHANNEL, Rows, TableCounts, count_tables};
+use candor_analysis::tally::{ChannelCounts, Codes, CountLayout, OTHER_CHANNEL, Rows, TableCounts, count_tables};
 use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Content, Plan};
 use candor_base::schema::{Attribute, Schema};
@@ -384,7 +384,7 @@ fn channels_that_ask_elsewhere_are_one_group() {
         together.total -= total;
         together.squares -= total;
         together.counts[0] -= total;
-        let before = Group { total, squares: total, counts, square_counts: Vec::new() };
+        let before = ChannelCounts { total, squares: total, counts, square_counts: Vec::new() };
         groups.insert(vec![tag], before);
     }
     let again = TableCounts::from_groups(plan, table.layout().clone(), groups);

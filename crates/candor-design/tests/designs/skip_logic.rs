@@ -5,8 +5,8 @@ use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_design::bound::{OptimalityGap, squared_error};
 use candor_design::cross;
-use candor_design::joint::optimal::search::SearchLimits;
-use candor_design::joint::workload::{lottery, sampling, single};
+use candor_design::joint::least_epsilon::search::SearchLimits;
+use candor_design::joint::least_error::{lottery, sampling, single};
 
 fn schema() -> Schema {
     Schema::from_toml(

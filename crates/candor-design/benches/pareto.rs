@@ -1,6 +1,6 @@
 //! The front of one attribute: speed of evaluation, search, polishing and the exact front, and quality of the search.
 //!
-//! Run with `cargo bench -p candor-design --bench front`; results are in benches/results/. The normal prior is ten
+//! Run with `cargo bench -p candor-design --bench pareto`; results are in benches/results/. The normal prior is ten
 //! equal bins on [-3, 3], the posterior bound is 0.75, and there are 10,000 respondents. Hypervolumes are of privacy in
 //! [0, 1] and the decimal logarithm of the error in [-6, 0], from (0, 0).
 
@@ -38,7 +38,7 @@ fn cpu_seconds(start: Instant) -> f64 {
 }
 
 fn volume(points: impl Iterator<Item = Measures>) -> f64 {
-    hypervolume(points.map(|m| (m.privacy, m.utility(10_000.0, 10))))
+    hypervolume(points.map(|m| (m.privacy, m.mse(10_000.0, 10))))
 }
 
 /// Prints results other than timings of small functions, one line each.

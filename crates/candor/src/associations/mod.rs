@@ -1,14 +1,20 @@
 //! Groups associated attributes into clusters.
 
+mod measured;
+
 pub use candor_analysis::association::Limits;
-use candor_analysis::association::{self, Measure, Outcome};
+use candor_analysis::association::{self, Outcome};
 use candor_base::schema::Schema;
 use serde::Serialize;
 
 use crate::choice::Choice;
 use crate::error::StudyError;
 use crate::format::count;
-use crate::learn::Learned;
+pub(crate) use measured::measured_pairs;
+pub use measured::{
+    Association, Measure, MeasuredAssociations, Parties, Protocol, RecordCounts, from_parties, from_responses,
+    from_truth, pair_tables, response_tables,
+};
 
 /// Attribute clusters, with the associations they are based on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,7 +31,7 @@ pub struct Associations {
     /// Bytes of secret sharing, if it was used.
     pub bytes: Option<Bytes>,
     /// Associations of attributes.
-    pub dependences: Vec<Dependence>,
+    pub dependences: Vec<PairAssociation>,
     /// Clusters, as names of attributes.
     pub clusters: Vec<Vec<String>>,
     /// Steps of the clustering, in order.
@@ -48,7 +54,7 @@ pub struct Bytes {
 /// Association of two attributes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Dependence {
+pub struct PairAssociation {
     /// First attribute.
     pub a: String,
     /// Second attribute.
@@ -89,7 +95,7 @@ pub struct Step {
 /// # // A third of 900 people have category 1 of both attributes.
 /// # let records = vec![(0..900).map(|i| u16::from(i % 3 == 0)).collect::<Vec<u16>>(); 2];
 /// # let responses = Randomizer::new(&plan).batch(&records, &mut Source::from_seed(1).stream(0))?;
-/// use candor::learn::{from_responses, response_tables};
+/// use candor::associations::{from_responses, response_tables};
 ///
 /// let counts = Counts::from_codes(&plan, &answer_codes(&plan, &responses), &response_tables(&schema)?, &[])?;
 /// let learned = from_responses(&plan, &counts, None, false)?;
@@ -101,11 +107,15 @@ pub struct Step {
 /// # Errors
 /// Returns [`StudyError`] if the smallest association is not a number from 0 to 1 (for covariances, at least 0), or
 /// an association has unknown attributes.
-pub fn associations(schema: &Schema, learned: &Learned, limits: Limits) -> Result<Associations, StudyError> {
+pub fn associations(
+    schema: &Schema,
+    learned: &MeasuredAssociations,
+    limits: Limits,
+) -> Result<Associations, StudyError> {
     let unbounded = learned.dependences.iter().all(|d| d.measure == Measure::Covariance);
     let largest = if unbounded { f64::MAX } else { 1.0 };
     if !(0.0..=largest).contains(&limits.dependence) {
-        return Err(StudyError::Needs(
+        return Err(StudyError::InvalidParameter(
             "`min_dependence` must be a number from 0 to 1; with `measure covariance`, 0 or more",
         ));
     }
@@ -116,7 +126,7 @@ pub fn associations(schema: &Schema, learned: &Learned, limits: Limits) -> Resul
     let attributes: Vec<(usize, usize)> =
         private.iter().map(|&attribute| (attribute, schema.size(attribute))).collect();
     let found = association::cluster(&attributes, &learned.dependences, limits);
-    let dependence = |d: &association::Dependence| Dependence {
+    let dependence = |d: &association::Association| PairAssociation {
         a: schema.name(d.attributes[0]).to_owned(),
         b: schema.name(d.attributes[1]).to_owned(),
         measure: d.measure.to_string(),
@@ -182,8 +192,8 @@ fn reason(schema: &Schema, step: &association::Step, limits: Limits) -> String {
 
 impl Associations {
     /// Returns the associations, strongest first.
-    pub fn strongest(&self) -> Vec<&Dependence> {
-        let mut sorted: Vec<&Dependence> = self.dependences.iter().collect();
+    pub fn strongest(&self) -> Vec<&PairAssociation> {
+        let mut sorted: Vec<&PairAssociation> = self.dependences.iter().collect();
         sorted.sort_by(|x, y| y.value.total_cmp(&x.value));
         sorted
     }

@@ -72,7 +72,7 @@ fn what_is_no_answer_is_refused() {
     for (tolerance, max_iterations) in [(0.0, 10), (f64::NAN, 10), (1e-6, 0)] {
         assert!(matches!(
             refused(&records, &Options::default().tolerance(tolerance).max_iterations(max_iterations)),
-            StudyError::Needs(_)
+            StudyError::InvalidParameter(_)
         ));
     }
     let nobody = refused(&DistinctRecords::new(3), &Options::default());

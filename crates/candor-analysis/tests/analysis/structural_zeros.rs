@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use candor_analysis::conditional_shares::{Conditioning, shares_among};
 use candor_analysis::estimate::{Interval, Method, Options, TableEstimator, Target, analyse};
 use candor_analysis::structural_zeros::possible;
-use candor_analysis::tally::{CountLayout, Group, Rows, TableCounts, answer_codes};
+use candor_analysis::tally::{ChannelCounts, CountLayout, Rows, TableCounts, answer_codes};
 use candor_base::channel::{Axis, Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 use candor_base::randomness::Source;
@@ -72,7 +72,7 @@ fn plans(schema: &Schema, epsilon: f64) -> Vec<(&'static str, Plan, Law)> {
 
 fn tally(plan: &Plan, counts: Vec<f64>) -> TableCounts {
     let total = counts.iter().sum();
-    let group = Group { total, squares: total, counts, square_counts: Vec::new() };
+    let group = ChannelCounts { total, squares: total, counts, square_counts: Vec::new() };
     TableCounts::from_groups(plan, CountLayout::new(plan, &[0, 1]), BTreeMap::from([(Vec::new(), group)]))
 }
 

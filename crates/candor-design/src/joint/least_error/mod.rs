@@ -29,8 +29,8 @@ use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
 
-use super::optimal::search::SearchLimits;
-use super::optimal::{aim, with_all};
+use super::least_epsilon::search::SearchLimits;
+use super::least_epsilon::{aim, with_all};
 use crate::bound::Costs;
 use crate::{DesignError, randomized_attributes};
 use balance::{Information, WeightSolution};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use candor_analysis::calibrate::{CalibrateError, Groups, calibrate};
 use candor_analysis::estimate::{EstimateError, Options, TableEstimator, Target, analyse, test_independence};
 use candor_analysis::tally::{
-    Codes, CountLayout, PsuCounts, ReplicateMethod, ReplicateWeights, Replication, Rows, Sample, SamplingError,
+    Codes, CountLayout, PsuCounts, ReplicateMethod, ReplicateWeights, Replication, Rows, SampledUnits, SamplingError,
     TableCounts, VarianceMethod, answer_codes, count_units,
 };
 use candor_base::channel::{Axis, Channel, Pattern};
@@ -22,7 +22,7 @@ use serde_json::Value;
 /// Returns a plan with `x` (2) and `y` (3) together, and public `region` (3) and `sex` (2).
 fn plan(epsilon: f64) -> Plan {
     let channel: Channel = Pattern::k_ary(vec![Axis::single(2), Axis::single(3)], epsilon).unwrap().into();
-    let labels = |size: usize| (0..size).map(|code| code.to_string()).collect();
+    let labels = |size: usize| (0..size).map(|code| code.to_string()).collect::<Vec<String>>();
     let attributes = vec![
         Attribute::new("x", labels(2)).unwrap(),
         Attribute::new("y", labels(3)).unwrap(),
@@ -46,12 +46,12 @@ struct People {
 }
 
 impl People {
-    fn sample(&self) -> Result<Arc<Sample>, SamplingError> {
+    fn sample(&self) -> Result<Arc<SampledUnits>, SamplingError> {
         let mut stratum_of = vec![0; self.units.iter().map(|unit| unit.1 as usize + 1).max().unwrap()];
         self.units.iter().for_each(|&(stratum, unit)| stratum_of[unit as usize] = stratum);
         let strata = *stratum_of.iter().max().unwrap() + 1;
         let stratum = |s: u32| (s.to_string(), self.population.as_ref().map(|population| population[s as usize]));
-        Sample::new((0..strata).map(stratum).collect(), stratum_of).map(Arc::new)
+        SampledUnits::new((0..strata).map(stratum).collect(), stratum_of).map(Arc::new)
     }
 
     fn answers(&self, plan: &Plan, seed: u64) -> Responses {

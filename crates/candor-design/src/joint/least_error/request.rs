@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{Workload, lottery, lottery_for, sampling, single};
 use crate::bound::squared_error;
 use crate::independent::independent;
-use crate::joint::optimal::search::SearchLimits;
-use crate::method::{Candidates, ComparisonTarget, Design, parameters};
+use crate::joint::least_epsilon::search::SearchLimits;
 use crate::outcome::{Choice, DesignOutcome, OtherMethod};
+use crate::traits::{Candidates, ComparisonTarget, Design, parameters};
 use crate::{DEFAULT_RESPONDENTS, DesignError, budget, randomized_attributes};
 
 /// Parameters of a workload-optimal plan.

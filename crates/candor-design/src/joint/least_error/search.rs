@@ -9,7 +9,7 @@ use super::pool::{CandidateChannel, CandidatePool};
 use super::space::{Space, Support};
 use super::{COARSE, GAP, ROUNDS, Setting};
 use crate::bound::Costs;
-use crate::joint::optimal::search::SearchLimits;
+use crate::joint::least_epsilon::search::SearchLimits;
 
 /// Weight below which channels are removed from the lottery.
 const NEGLIGIBLE: f64 = 1e-7;
