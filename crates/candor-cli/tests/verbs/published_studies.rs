@@ -1,5 +1,5 @@
 //! Complex surveys beside R's package survey, and published results of R packages for randomized response: what
-//! docs/project/validation.md prints.
+//! benches/results/*-validation.md prints.
 
 use std::fmt::Write;
 
