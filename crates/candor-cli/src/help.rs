@@ -33,7 +33,15 @@ All commands: candor help. One command: candor design -h
 ";
 
 /// Groups the commands, and limits the options of `design` to those of the method in `words`, the command line.
+///
+/// Unless the command line can lead to one of these pages, the command is returned unchanged: clap formats all texts
+/// for the groups, which takes a quarter of the start.
 pub fn shaped(command: Command, words: &[String]) -> Command {
+    let asks = |word: &String| ["-h", "--help", "help"].contains(&word.as_str());
+    let no_command = words.iter().skip(1).all(|word| word.starts_with('-') && word != "--version");
+    if !no_command && !words.iter().any(asks) {
+        return command;
+    }
     let command = command.mut_subcommand("design", |design| design_help(design, method_named(words)));
     let template = template(&command);
     command.help_template(template)
@@ -111,7 +119,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn every_verb_is_in_one_group() {
+    fn every_command_is_in_one_group() {
         let command = crate::Command::command();
         let mut known: Vec<&str> = command.get_subcommands().map(Command::get_name).chain(["help"]).collect();
         let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();

@@ -84,8 +84,8 @@ impl FromStr for Requirement {
     ///
     /// # Errors
     /// Returns [`RequirementError::Form`] if the text is not `name=number` or `name=number:number`,
-    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::InvalidThreshold`] if the threshold is
-    /// out of range.
+    /// [`RequirementError::Name`] if there is no such criterion, and [`RequirementError::InvalidThreshold`] if the
+    /// threshold is out of range.
     ///
     /// ```
     /// use candor_privacy::Requirement;

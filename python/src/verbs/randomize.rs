@@ -125,7 +125,8 @@ pub fn randomize_one(plan: &Plan, record: &str, options: &str) -> PyResult<Strin
     let source = randomness(&mut options)?;
     options.finish()?;
     let fields = serde_json::from_str(record).map_err(parameter)?;
-    RecordRandomizer::new(&plan.0).answer(&fields, &mut source.stream(0)).map_err(|error| CategoryError::new_err(error.to_string()))
+    let refused = |error: study::InvalidRecord| CategoryError::new_err(error.to_string());
+    RecordRandomizer::new(&plan.0).answer(&fields, &mut source.stream(0)).map_err(refused)
 }
 
 /// What is to be said before anybody answers under a plan that has no epsilon.

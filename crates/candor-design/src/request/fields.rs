@@ -4,12 +4,13 @@
 
 use std::fmt;
 
-use serde::de::value::Error;
+use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{
-    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
 };
 use serde::forward_to_deserialize_any;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 /// A parameter of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,18 +71,6 @@ impl Kind {
         }
     }
 
-    /// Returns a value of this kind.
-    fn sample(&self) -> Value {
-        match self {
-            Kind::Flag => json!(false),
-            Kind::Whole | Kind::Number => json!(1),
-            Kind::Text => json!(""),
-            Kind::Choice(known) => json!(known.first()),
-            Kind::List(_) => json!([]),
-            Kind::Other => Value::Null,
-        }
-    }
-
     /// Describes several values of this kind.
     fn several(&self) -> String {
         match self {
@@ -124,16 +113,77 @@ pub(super) fn fields_of<T: DeserializeOwned>() -> Vec<Field> {
         Field { name, kind, required: false }
     };
     let mut fields: Vec<Field> = names_of::<T>().iter().map(|name| kind(name)).collect();
-    let mut given = Map::new();
+    let mut given: Vec<(&'static str, Kind)> = Vec::new();
     // Each error names one missing field, which is then supplied.
-    while let Err(error) = serde_json::from_value::<T>(Value::Object(given.clone())) {
-        let error = error.to_string();
-        let Some(name) = error.strip_prefix("missing field `").and_then(|rest| rest.split('`').next()) else { break };
+    loop {
+        let samples = given.iter().map(|(name, kind)| (*name, Sample(kind)));
+        let Err(Missing(Some(name))) = T::deserialize(MapDeserializer::new(samples)) else { break };
         let Some(field) = fields.iter_mut().find(|field| field.name == name && !field.required) else { break };
         field.required = true;
-        given.insert(name.to_owned(), field.kind.sample());
+        given.push((name, field.kind.clone()));
     }
     fields
+}
+
+/// An error that keeps the name of a missing field.
+#[derive(Debug)]
+struct Missing(Option<&'static str>);
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field is missing or invalid")
+    }
+}
+
+impl std::error::Error for Missing {}
+
+impl serde::de::Error for Missing {
+    fn custom<T: fmt::Display>(_: T) -> Missing {
+        Missing(None)
+    }
+
+    fn missing_field(name: &'static str) -> Missing {
+        Missing(Some(name))
+    }
+}
+
+/// A deserializer of any value of a kind.
+struct Sample<'a>(&'a Kind);
+
+impl<'de> IntoDeserializer<'de, Missing> for Sample<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+impl<'de> Deserializer<'de> for Sample<'_> {
+    type Error = Missing;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Missing> {
+        match self.0 {
+            Kind::Flag => visitor.visit_bool(false),
+            Kind::Whole | Kind::Number => visitor.visit_u64(1),
+            Kind::Text => visitor.visit_str(""),
+            Kind::Choice(known) => visitor.visit_enum(known.first().copied().unwrap_or_default().into_deserializer()),
+            Kind::List(_) => visitor.visit_seq(SeqDeserializer::new(std::iter::empty::<u8>())),
+            Kind::Other => visitor.visit_unit(),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Missing> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Missing> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct enum identifier ignored_any
+    }
 }
 
 /// A deserializer that records the names of a struct's fields, and the kind of one of them.
@@ -257,6 +307,8 @@ impl<'de> SeqAccess<'de> for Each<'_> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[derive(serde::Deserialize)]
@@ -277,11 +329,12 @@ mod tests {
         fourth: bool,
         fifth: Option<Way>,
         sixth: usize,
+        seventh: Way,
     }
 
     #[test]
     fn fields_have_names_kinds_and_needs() {
-        assert_eq!(names_of::<Several>(), ["first", "second", "third", "fourth", "fifth", "sixth"]);
+        assert_eq!(names_of::<Several>(), ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"]);
         assert_eq!(names_of::<f64>(), [""; 0]);
         let told: Vec<String> = fields_of::<Several>()
             .iter()
@@ -296,6 +349,7 @@ mod tests {
                 "fourth?: true or false",
                 "fifth?: one of up, down",
                 "sixth: an integer, 0 or more",
+                "seventh: one of up, down",
             ]
         );
     }

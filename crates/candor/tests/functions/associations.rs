@@ -82,7 +82,7 @@ fn measures_that_take_an_order_are_noted() {
     let learned = from_responses(&silent.plan, &silent.counts("marginals;pairs", &[]), None, false).unwrap();
     assert!(learned.dependences.is_empty());
     assert!(
-        learned.notes[0].starts_with("note: \"smokes\" and \"school\" are taken for independent: not identifiable")
+        learned.notes[0].starts_with("note: \"smokes\" and \"school\" are treated as independent: not identifiable")
     );
 }
 

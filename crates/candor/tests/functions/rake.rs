@@ -54,7 +54,7 @@ fn what_stands_against_weights_is_told() {
     assert!(
         missing.iter().all(|missing| missing.cell.starts_with("smokes = ") && missing.cell.contains(", school = "))
     );
-    assert!(found.about_missing().unwrap().starts_with("No answer with a weight has these"));
+    assert!(found.about_missing().unwrap().starts_with("No record with a weight has these"));
 }
 
 #[test]
