@@ -35,7 +35,7 @@ All commands: candor help. One command: candor design -h
 /// Groups the commands, and limits the options of `design` to those of the method in `words`, the command line.
 ///
 /// Unless the command line can lead to one of these pages, the command is returned unchanged: clap formats all texts
-/// for the groups, which takes a quarter of the start.
+/// for the groups, which takes half of the start.
 pub fn shaped(command: Command, words: &[String]) -> Command {
     let asks = |word: &String| ["-h", "--help", "help"].contains(&word.as_str());
     let no_command = words.iter().skip(1).all(|word| word.starts_with('-') && word != "--version");
