@@ -90,8 +90,8 @@ pub struct CountedPart {
 /// ```
 ///
 /// # Errors
-/// Returns [`StudyError::InvalidParameter`] if all respondents collude, or if delta is not above 0 and below one divided
-/// by the number of respondents.
+/// Returns [`StudyError::InvalidParameter`] if all respondents collude, or if delta is not above 0 and below one
+/// divided by the number of respondents.
 pub fn shuffled(plan: &Plan, options: &ShuffleOptions) -> Result<Shuffling, StudyError> {
     let &ShuffleOptions { respondents, colluding, required, .. } = options;
     if respondents == 0 || colluding >= respondents {

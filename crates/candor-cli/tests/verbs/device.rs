@@ -130,7 +130,7 @@ fn triangular_model_from_card_to_estimate() {
     assert_eq!((listed["device"].as_str(), &listed["epsilon"]), (Some("triangular: 1/4"), &Value::Null));
     assert_eq!((&found["record_epsilon"], &listed["slope"]), (&Value::Null, &json("0.75")));
     let warnings = found["warnings"].to_string();
-    for part in ["who says \\\"neither\\\" reveals \\\"no\\\"", "is 4 times as likely", "-0.01 (1 - p)/(1 - q)"] {
+    for part in ["the reply \\\"neither\\\" reveals \\\"no\\\"", "is 4 times as likely", "-0.01 (1 - p)/(1 - q)"] {
         assert!(warnings.contains(part), "{part}: {warnings}");
     }
     assert!(!warnings.contains("some answers rule out some truths"), "{warnings}");

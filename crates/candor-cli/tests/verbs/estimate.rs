@@ -134,7 +134,7 @@ fn methods_intervals_and_formats() {
         assert!((0.8..1.2).contains(&ratio), "{ratio}");
     }
     let refused = json(&run("--json --interval bootstrap --target records").out);
-    assert!(refused["tables"][0]["reason"].as_str().unwrap().contains("not about this table"));
+    assert!(refused["tables"][0]["reason"].as_str().unwrap().contains("not for these records"));
     run("--format parquet -o tables.parquet");
     assert!(std::fs::read(sandbox.path("tables.parquet")).unwrap().starts_with(b"PAR1"));
     let csv = run("--format csv --single-cell-column").out;

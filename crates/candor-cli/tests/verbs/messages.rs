@@ -249,7 +249,7 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
     for note in [
         "note: column \"age\": 1 value is missing (written \"NA\"); the category \"\" stands for what is missing",
         "note: column \"smokes\": 2 values are missing (written \"NA\"); the category \"\" stands for what is missing",
-        "if one of them is a category, say --missing \"\", or name others",
+        "if one of them is a category, specify --missing \"\", or other words",
         "note: column \"country\": 1 value is \"NA\", which is a category like any other; if it stands for what is \
          missing, say --missing NA",
     ] {

@@ -156,7 +156,7 @@ fn sharing_again_is_refused_or_noticed() {
     sum(&public, &folders, 3);
     public
         .run(&format!("party finish session.json {}", published(3)))
-        .refused(1, &["North announced another share for South than South received"]);
+        .refused(1, &["North announced a share for South that differs from the one that South received"]);
 }
 
 /// A session, and what is no document, stay as they are.
@@ -194,7 +194,7 @@ fn changed_messages_are_refused() {
         folders[0].run(&words).refused(1, &["West"]);
     }
     for (from, to, said) in [
-        ("\"from\": \"West\"", "\"from\": \"South\"", "is in truth the share from West"),
+        ("\"from\": \"West\"", "\"from\": \"South\"", "is actually the share from West"),
         ("\"kind\": \"share\"", "\"kind\": \"sums\"", "damaged"),
         ("\"version\": 1", "\"version\": 2", "version 1"),
         ("\"kind\": \"share\"", "\"kind\": \"share\", \"more\": 1", "missing, unknown or mistyped fields"),

@@ -84,7 +84,7 @@ fn margins_that_cannot_be_met_and_slow_convergence_are_told() {
     sandbox.run("randomize plan.json people.csv -o responses.csv --seed 11").fine();
     let few = "adjust plan.json responses.csv --margins smokes,age -o weighted.csv --force";
     let said = sandbox.run(few).fine();
-    assert!(said.out.contains("No answer with a weight has these") && said.out.contains("smokes = "), "{}", said.out);
+    assert!(said.out.contains("No record with a weight has these") && said.out.contains("smokes = "), "{}", said.out);
     let said = json(&sandbox.run(&format!("{few} --json")).fine().out);
     assert!(!said["unattainable"].as_array().unwrap().is_empty(), "{said}");
 }
@@ -175,7 +175,7 @@ fn example_1_of_the_paper() {
     };
     refused("c,c1,1", "there is no attribute \"c\"");
     refused("a,a3,1", "no category \"a3\"");
-    refused("a,a1,1\na,a1,2", "there twice");
+    refused("a,a1,1\na,a1,2", "has two rows");
     refused("a,a1,0", "all shares of \"a\" are 0");
     let words = "rake plan.json ten.csv --unmarked --method tree --targets clipped -o other.csv";
     sandbox.run(words).refused(2, &["--targets require --method answers"]);

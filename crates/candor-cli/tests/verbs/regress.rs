@@ -147,7 +147,7 @@ fn subpopulations_and_missing_values() {
     let words = ["regress", "moods.json", "mood-responses.csv", "--model", "mood ~ sex"];
     let said = sandbox.run_words(&words).fine();
     assert!(
-        said.out.contains("People modeled: about") && said.out.contains("no answer about mood, sex"),
+        said.out.contains("People modeled: about") && said.out.contains("a missing value of mood, sex"),
         "{}",
         said.out
     );
@@ -170,7 +170,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ age", "--family poisson", &["--family poisson"]);
     refused("vote + age ~ age", "", &["cannot predict itself"]);
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
-    refused("vote ~ age", "--self-protective no", &["--self-protective", "one channel only"]);
+    refused("vote ~ age", "--self-protective no", &["--self-protective", "a single channel"]);
     refused("vote ~ age", "--strata household --psu household", &["a stratum has one cluster only"]);
     refused("vote ~ age", "--strata region --fpc age", &["--fpc", "different things of one stratum"]);
     run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);

@@ -390,7 +390,7 @@ fn what_is_refused() {
         ("attribute,category,share\nsex,0,1\nsex,0,1\n", "has two rows"),
         ("attribute,category,share\nsex,f,1\n", "has no category \"f\""),
         ("attribute,category,share\nsex,0,0\nsex,1,0\n", "are 0"),
-        ("attribute,category,share\nsex,0,1\nsex,1,0\n", "nobody of the population is said to have it"),
+        ("attribute,category,share\nsex,0,1\nsex,1,0\n", "its share in the population is stated as 0"),
         ("attribute,category,share\nsex,0,-1\n", "is not a share"),
         ("attribute,category\nsex,0\n", "share"),
     ] {
