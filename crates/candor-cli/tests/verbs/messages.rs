@@ -266,7 +266,7 @@ fn a_table_that_a_schema_was_inferred_from_can_be_randomized() {
 
     let told = infer("--missing NA,-9");
     assert!(
-        told.contains("note: the schema does not hold the words for what is missing: say --missing NA,-9 again"),
+        told.contains("note: the schema does not contain the words for missing values: specify --missing NA,-9 again"),
         "{told}"
     );
     sandbox.run("schema check schema.toml people.csv --missing NA,-9").fine();
