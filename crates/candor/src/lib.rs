@@ -130,6 +130,8 @@ pub mod sql;
 
 pub mod signature;
 
+pub mod platform;
+
 pub mod device;
 
 #[cfg(feature = "pages")]
