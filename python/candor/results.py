@@ -189,6 +189,8 @@ class Evidence(Result):
     sections: list[Any]
     #: What computes every guarantee anew.
     commands: list[str]
+    #: The form of the Differential Privacy Deployments Registry, filled in (YAML, in English).
+    registry: str
     html: str
     markdown: str
 

@@ -38,6 +38,7 @@ def test_evidence_names_the_facts_it_rests_on(tmp_path: Path) -> None:
     evidence = plan.evidence()
     assert evidence.fingerprint == plan.fingerprint and "NIST SP 800-226" in evidence.html
     assert evidence.markdown.startswith("# Evidence")
+    assert evidence.registry.startswith("url_slug: candor_")
     assert any(fact.name == "epsilon" for fact in evidence.facts)
     with pytest.raises(candor.Error, match="cannot read"):
         plan.evidence(survey=tmp_path)

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use candor::platform::owner_only_file;
 use candor_tables::TableError;
 use candor_tables::input::{Input, Inputs};
 use candor_tables::output::Target;
@@ -203,11 +204,8 @@ pub fn secret_file(folder: &Path, name: &str) -> Result<String, CollectError> {
     let path = folder.join(name);
     let failed = |error: std::io::Error| CollectError::Other(format!("cannot use {}: {error}", path.display()));
     if !path.exists() {
-        let mut options = std::fs::File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&path).and_then(|mut file| file.write_all(secret().as_bytes())).map_err(failed)?;
+        let file = owner_only_file().write(true).create_new(true).open(&path);
+        file.and_then(|mut file| file.write_all(secret().as_bytes())).map_err(failed)?;
     }
     let secret = std::fs::read_to_string(&path).map_err(failed)?.trim().to_owned();
     match secret.len() >= 32 {

@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use candor::platform::{owner_only_file, restrict_to_owner};
 use serde::Serialize;
 use sqlx::{Any, Transaction};
 
@@ -113,15 +114,9 @@ pub(crate) fn steps(postgres: bool) -> [Vec<String>; VERSION] {
 
 /// Makes the file of a SQLite database readable by its owner only; SQLite gives its other files the same permissions.
 pub(crate) fn owner_only(path: &Path) -> std::io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?;
-    #[cfg(unix)]
+    owner_only_file().write(true).create(true).truncate(false).open(path)?;
     for path in ["", "-wal", "-shm"].map(|end| format!("{}{end}", path.display())) {
-        let rights = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-        match std::fs::set_permissions(path, rights) {
+        match restrict_to_owner(Path::new(&path)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use candor::platform::owner_only_file;
 use chacha20::ChaCha12Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -90,12 +91,8 @@ impl KeyFile {
     /// # Errors
     /// Returns the error of the file system.
     pub fn hold(database: &Path) -> io::Result<KeyFile> {
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let place = KeyFile::of(database);
-        let mut file = options.open(&place)?;
+        let mut file = owner_only_file().read(true).write(true).create(true).truncate(false).open(&place)?;
         file.lock()?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;

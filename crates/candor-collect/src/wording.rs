@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use candor::evidence::{NEW_CONTACT, NEW_TITLE};
 use candor::locale::{QuestionText, names, texts};
 use candor_base::plan::Plan;
 use candor_base::schema::Attribute;
@@ -83,9 +84,9 @@ impl Wording {
             (attribute.name().to_owned(), asked)
         };
         let first = Words {
-            title: "A survey".to_owned(),
+            title: NEW_TITLE.to_owned(),
             introduction: "Please say here who asks, what for, and how long it takes.".to_owned(),
-            contact: Some("Please say here whom to ask.".to_owned()),
+            contact: Some(NEW_CONTACT.to_owned()),
             questions: plan.schema().attributes().iter().map(question).collect(),
             ..Words::default()
         };

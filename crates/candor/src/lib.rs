@@ -132,6 +132,8 @@ pub mod sql;
 
 pub mod signature;
 
+pub mod platform;
+
 pub mod device;
 
 #[cfg(feature = "pages")]

@@ -17,6 +17,7 @@ use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::hex::{hex, unhex};
+use crate::platform::owner_only_file;
 
 /// Value of the field `format` of a signature file.
 const SIGNATURE_FORMAT: &str = "candor signature";
@@ -167,10 +168,7 @@ impl PrivateKey {
     /// Returns [`SignatureError::Exists`] if the file exists: a key is never replaced.
     /// Returns [`SignatureError::Write`] if the file cannot be written.
     pub fn create(&self, path: &Path) -> Result<(), SignatureError> {
-        let mut options = File::options();
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        create(options, path, &self.to_json())
+        create(owner_only_file(), path, &self.to_json())
     }
 
     /// Signs a plan. The signature is deterministic.

@@ -1,12 +1,15 @@
 //! `candor audit --program`: a lower bound on the epsilon of any program.
 
-use candor::mechanism::{MechanismAudit, MechanismOptions, audit_program};
+use candor::mechanism::{MechanismAudit, MechanismOptions, PairBound, audit_program};
 use candor_privacy::at_least;
 use clap::Args;
 
 use crate::failure::Failure;
 use crate::progress::watched;
 use crate::show::{emit, emit_json, paragraph, table};
+
+/// Maximum length of an event in the table, in characters.
+const MAX_EVENT: usize = 45;
 
 #[derive(Args)]
 #[command(next_help_heading = "Audit of a program")]
@@ -59,13 +62,20 @@ fn describe(audit: &MechanismAudit) -> String {
     let mut text = format!("Epsilon at least {}\n\n", at_least(audit.lower_bound));
     text += &paragraph(&audit.sentences[0]);
     text.push('\n');
-    let row = |pair: &candor::mechanism::PairBound| {
+    let values = |pair: &PairBound| format!("{} against {}", pair.truths[0], pair.truths[1]);
+    // Long events stand below the table.
+    let are_short = audit.pairs.iter().all(|pair| pair.event.chars().count() <= MAX_EVENT);
+    let row = |pair: &PairBound| {
         let [hits, other] = MechanismAudit::seen(pair);
-        let values = format!("{} against {}", pair.truths[0], pair.truths[1]);
-        vec![values, at_least(pair.lower_bound), hits, other, pair.event.clone()]
+        let event = are_short.then(|| pair.event.clone());
+        [values(pair), at_least(pair.lower_bound), hits, other].into_iter().chain(event).collect()
     };
     let rows: Vec<Vec<String>> = audit.pairs.iter().map(row).collect();
-    text += &table(&["truths", "at least", "first", "second", "event"], &rows);
+    let header = ["truths", "at least", "first", "second", "event"];
+    text += &table(&header[..if are_short { 5 } else { 4 }], &rows);
+    if !are_short {
+        text.extend(audit.pairs.iter().map(|pair| paragraph(&format!("{}: {}", values(pair), pair.event))));
+    }
     text.push('\n');
     text + &audit.sentences[1..].iter().map(|sentence| paragraph(sentence)).collect::<String>()
 }

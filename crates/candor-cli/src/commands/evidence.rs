@@ -14,7 +14,7 @@ use crate::show::{emit, emit_json, json_text};
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  candor evidence plan.json                          writes evidence/evidence.html, .md and .json
+  candor evidence plan.json                          writes evidence.html, .md, .json, registry.yaml
   candor evidence plan.json --language de -o nachweise
   candor evidence plan.json --json
 
@@ -53,10 +53,16 @@ pub fn run(args: EvidenceArgs) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::Input(format!("cannot create the folder {folder}: {error}")))?;
     let inputs: Vec<&str> = [args.plan.as_str()].into_iter().chain(args.texts.as_deref()).collect();
-    for (ending, content) in [("html", found.page.html()), ("md", markdown(&found.page)), ("json", json_text(&found))] {
-        let file = Path::new(folder).join(format!("evidence.{ending}")).to_string_lossy().into_owned();
+    let files = [
+        ("evidence.html", found.page.html()),
+        ("evidence.md", markdown(&found.page)),
+        ("evidence.json", json_text(&found)),
+        ("registry.yaml", found.registry),
+    ];
+    for (name, content) in files {
+        let file = Path::new(folder).join(name).to_string_lossy().into_owned();
         refuse_overwriting(&file, &inputs)?;
         write_document(&Target::new(&file), content.as_bytes())?;
     }
-    emit(&format!("The evidence is in {folder}: evidence.html, evidence.md and evidence.json.\n"))
+    emit(&format!("The evidence is in {folder}: evidence.html, evidence.md, evidence.json and registry.yaml.\n"))
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use candor::party::{PartyMessage, PartySession, PartyTotals, check, finish, share, sum};
+use candor::platform::{owner_only_file, owner_only_folder};
 use candor_tables::existing::write_document;
 use candor_tables::input::Inputs;
 use candor_tables::output::Target;
@@ -263,10 +264,7 @@ fn publish(folder: &Path, messages: &[PartyMessage]) -> Result<(), std::io::Erro
     };
     let name = folder.file_name().ok_or_else(|| std::io::Error::other("this cannot be a new folder"))?;
     let unfinished = parent.join(format!(".{}.unfinished-{}", name.to_string_lossy(), std::process::id()));
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&unfinished)?;
+    owner_only_folder().create(&unfinished)?;
     let write = |message: &PartyMessage| {
         create(&unfinished.join(message.file_name()), message.to_json().as_bytes(), message.is_confidential())
     };
@@ -280,11 +278,7 @@ fn publish(folder: &Path, messages: &[PartyMessage]) -> Result<(), std::io::Erro
 
 /// Writes a new file; an existing one is an error.
 fn create(path: &Path, bytes: &[u8], private: bool) -> std::io::Result<()> {
-    let mut options = fs::File::options();
-    #[cfg(unix)]
-    if private {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
+    let mut options = if private { owner_only_file() } else { fs::File::options() };
     let mut file = options.write(true).create_new(true).open(path)?;
     file.write_all(bytes).and_then(|()| file.sync_all())
 }

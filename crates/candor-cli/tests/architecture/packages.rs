@@ -148,6 +148,35 @@ fn workflows_have_the_shape_that_is_demanded_and_call_what_exists() {
     assert!(found >= 4);
 }
 
+/// Steps of `release/build` that a script asks for and that the recipe does not have.
+fn unknown_steps(script: &str, recipe: &str) -> Vec<String> {
+    let calls = script.lines().filter_map(|line| line.split_once("release/build ")).map(|(_, words)| words);
+    let words = calls.flat_map(|words| words.split_whitespace().map(|word| word.trim_matches('"')));
+    words
+        .filter(|word| !recipe.lines().any(|line| line.trim().starts_with(&format!("{word}) "))))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn scripts_call_steps_and_scripts_that_exist() {
+    let recipe = text("release/build");
+    let gate = text(".ci/run");
+    for file in [".ci/run", ".github/workflows/release.yml", ".github/workflows/test.yml"] {
+        assert_eq!(unknown_steps(&text(file), &recipe), [""; 0], "{file}");
+    }
+    assert_eq!(unknown_steps("- run: sudo release/build --twice all packages", &recipe), ["packages"]);
+    let scripts: Vec<&str> = gate.lines().filter(|line| line.starts_with(".ci/")).collect();
+    assert!(scripts.len() >= 4, "{scripts:?}");
+    for script in scripts {
+        assert!(root().join(script).is_file(), "{script}");
+    }
+    // What the recipe itself runs or copies.
+    for file in recipe.split([' ', '"', '\n']).filter(|word| word.starts_with("release/bundle/")) {
+        assert!(root().join(file.trim_end_matches('.')).exists(), "{file}");
+    }
+}
+
 #[test]
 fn wrong_workflows_are_found() {
     let good = "name: a\non:\n  push:\npermissions:\n  contents: read\njobs:\n  b:\n    runs-on: c\n    \

@@ -36,6 +36,11 @@ fn a_program_is_audited_beside_what_it_claims() {
     // One that tells the truth: as large as draws can show. One that tells nothing: no bound.
     assert!(audit(&sandbox, "cat", "--draws 4000").fine().out.starts_with("Epsilon at least 5."));
     assert!(audit(&sandbox, "sed s/.*/same/", "--draws 4000").fine().out.contains("No difference was found"));
+    // Events with long answers fit the screen, too.
+    let long = "sed 's/$/ is what was said by somebody who speaks at length/'";
+    let said = audit(&sandbox, long, "--draws 4000").fine();
+    assert!(said.out.contains("yes against no: answer is \"yes is what"), "{}", said.out);
+    assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
 }
 
 #[test]

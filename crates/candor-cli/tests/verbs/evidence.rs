@@ -117,11 +117,20 @@ fn facts_are_those_of_the_plan_and_the_survey() {
     // Without an epsilon, no statement promises one.
     sandbox.run("design --categories 4,5 --method l-diversity --l 3 -o lists.json").fine();
     let unbounded = made(&sandbox, "lists.json");
-    assert!(
-        names(&unbounded).contains(&"limit_unbounded".to_owned())
-            && !names(&unbounded).contains(&"limit_bounded".to_owned())
-            && !names(&unbounded).contains(&"again".to_owned())
-    );
+    let has = |evidence: &Value, name: &str| names(evidence).contains(&name.to_owned());
+    assert!(has(&unbounded, "limit_diverse") && !has(&unbounded, "limit_bounded") && !has(&unbounded, "again"));
+    // What it states instead is a fact, with a command that holds and fails for one more.
+    assert_eq!(fact(&unbounded, "plausible"), "3");
+    let command = unbounded["commands"][0].as_str().unwrap().strip_prefix("candor ").unwrap();
+    let command = command.replace("plan.json", "lists.json");
+    assert!(command.ends_with("--require l-diversity=3"), "{command}");
+    sandbox.run(&command).fine();
+    sandbox.run(&command.replace("=3", "=4")).refused(1, &["does not meet l-diversity=4 (it is 3)"]);
+    // Where a response can prove an answer, nothing is promised.
+    sandbox.write("matrix.csv", ",0,1\n0,1,0.5\n1,0,0.5\n");
+    sandbox.run("design --categories 2 --method matrix --matrix matrix.csv --allow-unbounded -o proof.json").fine();
+    let proof = made(&sandbox, "proof.json");
+    assert!(has(&proof, "limit_unbounded") && !proof["facts"].to_string().contains("plausible"));
     // Public answers may single somebody out, so that nothing else is promised.
     sandbox.write(
         "schema.toml",
@@ -131,9 +140,143 @@ fn facts_are_those_of_the_plan_and_the_survey() {
     sandbox.run("design schema.toml --epsilon 1 -o survey/plan.json --force").fine();
     let public = made(&sandbox, "survey/plan.json --survey survey");
     assert!(names(&public).contains(&"rights_public".to_owned()) && fact(&public, "public") == "Region");
-    let text = sandbox.run("evidence lists.json -o lists").fine();
-    assert!(!sandbox.read("lists/evidence.md").contains("the first fails"), "{}", text.out);
     assert_eq!(fact(&unbounded, "epsilon"), "unbounded");
+}
+
+/// The form of the deployments registry as its schema of July 2026 has it: groups, fields, and choices.
+const FORM: [(&str, &[(&str, &[&str])]); 7] = [
+    (
+        "basic",
+        &[
+            ("name", &[]),
+            ("data_curators", &[]),
+            ("intended_use", &[]),
+            (
+                "data_product_type",
+                &[
+                    "Summary statistics",
+                    "Machine learning model",
+                    "Dataset",
+                    "Synthetic data",
+                    "Interactive API",
+                    "SQL queries",
+                ],
+            ),
+            ("data_product_region", &[]),
+            ("description", &[]),
+            ("publication_date", &["'1900-01-01'"]),
+        ],
+    ),
+    (
+        "dp_variant",
+        &[
+            ("variant_name", &["Pure DP", "Approximate DP", "Zero-concentrated DP", "Renyi DP", "Custom"]),
+            ("data_domain", &[]),
+            ("unprotected_quantities", &[]),
+        ],
+    ),
+    (
+        "privacy_loss",
+        &[
+            ("privacy_unit", &[]),
+            ("privacy_unit_details", &[]),
+            ("privacy_parameters", &[]),
+            ("privacy_parameters_details", &[]),
+        ],
+    ),
+    (
+        "deployment_model",
+        &[
+            ("model_name", &["Local", "Central", "Shuffle", "Federated", "Varies"]),
+            ("model_name_details", &[]),
+            ("actors", &[]),
+            ("release_type", &["One release", "Many releases"]),
+            ("release_type_details", &[]),
+            ("data_source_type", &["Static", "Dynamic"]),
+            ("access_type", &["Interactive", "Non-interactive"]),
+            ("access_type_details", &[]),
+        ],
+    ),
+    ("accounting", &[("post_processing", &[]), ("composition", &[])]),
+    (
+        "implementation",
+        &[("preprocessing_and_hyperparameter_tuning", &[]), ("mechanisms", &[]), ("justification", &[])],
+    ),
+    ("administrative", &[("notes", &[]), ("registry_authors", &[])]),
+];
+
+/// Checks that a form has the fields of the registry with allowed values, and returns the epsilon that it states.
+fn checked_form(form: &str) -> Option<f64> {
+    let (mut group, mut epsilon, mut found): (&str, Option<f64>, Vec<(&str, &str)>) = ("", None, Vec::new());
+    let rest = form.strip_prefix("url_slug: candor_").unwrap().split_once("\nstatus: Draft\ntier: 3\ndeployment:\n");
+    for line in rest.unwrap().1.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let (key, value) = line.trim_start().split_once(':').map(|(key, value)| (key, value.trim())).unwrap();
+        match indent {
+            2 => group = FORM.iter().find(|(name, _)| *name == key).unwrap_or_else(|| panic!("{line}")).0,
+            4 => {
+                let fields = FORM.iter().find(|(name, _)| *name == group).unwrap().1;
+                let (_, choices) = fields.iter().find(|(name, _)| *name == key).unwrap_or_else(|| panic!("{line}"));
+                let chosen = value.split(" #").next().unwrap();
+                let is_text = serde_json::from_str::<String>(value).is_ok_and(|text| !text.is_empty());
+                let is_nested = ["data_curators", "registry_authors", "privacy_parameters"].contains(&key);
+                assert!(choices.contains(&chosen) || choices.is_empty() && (is_text || is_nested), "{line}");
+                found.push((group, key));
+            }
+            // Items of lists are quoted texts, too.
+            6 if line.trim_start().starts_with("- ") => {
+                serde_json::from_str::<String>(line.trim_start().trim_start_matches("- ")).unwrap();
+            }
+            6 if key == "epsilon" => epsilon = Some(value.parse().unwrap()),
+            6 => assert_eq!((key, value), ("delta", "0")),
+            _ => panic!("{line}"),
+        }
+    }
+    for (group, fields) in FORM {
+        for (field, _) in fields {
+            // A plan without an epsilon has no parameters, nor anything to add up.
+            let optional = epsilon.is_none() && ["privacy_parameters", "composition"].contains(field);
+            let optional = optional || *field == "notes" || *field == "actors";
+            assert!(optional || found.contains(&(group, field)), "{group}: no {field}");
+        }
+    }
+    epsilon
+}
+
+#[test]
+fn the_form_of_the_registry_is_filled_in() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 4,3 --epsilon 2.5 -o plan.json").fine();
+    sandbox.run("design --categories 4,5 --method l-diversity --l 3 -o lists.json").fine();
+    std::fs::create_dir(sandbox.path("survey")).unwrap();
+    std::fs::copy(sandbox.path("plan.json"), sandbox.path("survey/plan.json")).unwrap();
+    sandbox.write("survey/survey.toml", SURVEY);
+    let form = |arguments: &str| made(&sandbox, arguments)["registry"].as_str().unwrap().to_owned();
+    let stated = checked_form(&form("plan.json")).unwrap();
+    assert!((2.49..2.5001).contains(&stated), "{stated}");
+    assert_eq!(checked_form(&form("lists.json")), None);
+    // The registry is in English, and what stands in it cannot be read as Markdown or YAML.
+    let with = form("plan.json --survey survey --language de");
+    checked_form(&with);
+    assert!(with.contains("\\\\<b\\\\>Health") && with.contains("release_type: Many releases"), "{with}");
+    assert!(with.contains("To be filled in by the people responsible") && !with.contains("auszufüllen"));
+    sandbox.run("evidence plan.json -o out").fine();
+    assert_eq!(sandbox.read("out/registry.yaml"), form("plan.json"));
+}
+
+#[test]
+fn what_nobody_has_written_is_not_stated() {
+    let sandbox = Sandbox::new();
+    sandbox.run("design --categories 4,3 --epsilon 2.5 -o plan.json").fine();
+    std::fs::create_dir(sandbox.path("survey")).unwrap();
+    std::fs::copy(sandbox.path("plan.json"), sandbox.path("survey/plan.json")).unwrap();
+    let texts =
+        format!("title = \"{}\"\ncontact = \"{}\"\n", candor::evidence::NEW_TITLE, candor::evidence::NEW_CONTACT);
+    sandbox.write("survey/survey.toml", &texts);
+    let evidence = made(&sandbox, "plan.json --survey survey");
+    let contact = statements(&evidence).into_iter().find(|(name, ..)| name == "contact").unwrap();
+    assert_eq!((contact.1.as_str(), contact.2), ("Contact: not stated", vec!["not stated".to_owned()]));
+    assert!(!evidence.to_string().contains("Please say here"));
 }
 
 #[test]

@@ -44,6 +44,8 @@ fn what_is_documented_is_there() {
         ("--l", "compare --categories 20 --l 5"),
         ("audit", "audit plan.json --respondents 5000 --tables marginals"),
         ("explain", "explain plan.json"),
+        ("audit --program", "audit --program cat --truths a,b --draws 4000"),
+        ("evidence", "evidence plan.json"),
         ("audit --informativeness", "audit plan.json --informativeness other.json"),
         ("randomize", "randomize plan.json people.csv -o responses.csv"),
         ("estimate", "estimate plan.json responses.csv --tables a --compare-groups b --mean c --quantile c:0.5"),

@@ -1,10 +1,10 @@
 //! `candor-studio`: the whole study in a local page.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Program, ExitCode, Stdio};
 
+use candor::platform::owner_only_file;
 use candor_studio::server::serve;
 use clap::Parser;
 
@@ -63,14 +63,10 @@ const DOOR: &str = "open-studio.html";
 /// Writes the file, for its owner only.
 fn write_door(path: &Path, address: &str) -> std::io::Result<()> {
     let _ = std::fs::remove_file(path);
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let page = format!(
         "<!DOCTYPE html><title>candor studio</title><meta http-equiv=\"refresh\" content=\"0;url={address}\">\n"
     );
-    options.open(path)?.write_all(page.as_bytes())
+    owner_only_file().write(true).create_new(true).open(path)?.write_all(page.as_bytes())
 }
 
 /// Opens the page by a file that leads there: others on this computer can see the arguments of programs, and the

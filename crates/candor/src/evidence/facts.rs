@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use candor_analysis::table_list::TableList;
 use candor_base::plan::Plan;
-use candor_privacy::{at_most, times};
+use candor_privacy::{AuditRequest, at_most, audit, times};
 use serde::Serialize;
 use toml::{Table, Value};
 
+use super::{NEW_CONTACT, NEW_TITLE};
 use crate::error::StudyError;
 use crate::guarantee::certified;
 use crate::locale::Language;
@@ -48,6 +49,8 @@ pub(super) enum Admission {
 pub(super) struct Facts {
     pub(super) facts: Vec<Fact>,
     pub(super) bounded: bool,
+    /// Without a finite epsilon: the number of answers to each question that fit a response equally well, from two on.
+    pub(super) plausible: Option<u64>,
     pub(super) has_public: bool,
     pub(super) precise: bool,
     pub(super) admission: Admission,
@@ -66,8 +69,10 @@ impl Survey {
         Ok(Survey(text.map(read).transpose()?))
     }
 
+    /// Returns a text that somebody has written in place of the one in a new `survey.toml`.
     fn text(&self, name: &str) -> Option<String> {
-        Some(self.0.as_ref()?.get(name)?.as_str()?.to_owned())
+        let text = self.0.as_ref()?.get(name)?.as_str()?.trim();
+        (![NEW_CONTACT, NEW_TITLE, ""].contains(&text)).then(|| text.to_owned())
     }
 
     fn number(&self, name: &str) -> Option<i64> {
@@ -106,6 +111,8 @@ impl Facts {
         let method = made_by(plan).and_then(|told| told["request"]["method"].as_str().map(str::to_owned));
         values.insert("method", method.unwrap_or_else(not_stated));
         privacy(plan, language, &mut values);
+        let plausible = plausible(plan);
+        values.extend(plausible.map(|least| ("plausible", language.whole(least))));
         let respondents = respondents(plan);
         values.insert("margin", language.whole((100.0 * MARGIN).round() as u64));
         values.insert("respondents", respondents.map_or_else(not_stated, |n| language.whole(n)));
@@ -128,6 +135,7 @@ impl Facts {
         Ok(Facts {
             facts: numbered(values, language),
             bounded: plan.guarantee().epsilon().finite().is_some(),
+            plausible,
             has_public: !public.is_empty(),
             precise: respondents.is_some(),
             admission,
@@ -157,6 +165,14 @@ fn privacy(plan: &Plan, language: &Language, values: &mut BTreeMap<&'static str,
     values.insert("worst", language.decimal(&at_most(worst)));
 }
 
+/// Returns the number of answers that fit each response equally well; `None` with a finite epsilon, or below two.
+fn plausible(plan: &Plan) -> Option<u64> {
+    let unbounded = AuditRequest::new(plan);
+    let findings = plan.guarantee().epsilon().finite().is_none().then(|| audit(&unbounded))?;
+    let diverse = findings.iter().find(|finding| finding.name() == "l-diversity")?.value?;
+    (diverse >= 2.0).then_some(diverse as u64)
+}
+
 /// Returns the sample size for the margin in every one-way table; `None` if no number suffices.
 fn respondents(plan: &Plan) -> Option<u64> {
     let tables = TableList::marginals(plan.schema());
@@ -166,7 +182,7 @@ fn respondents(plan: &Plan) -> Option<u64> {
 }
 
 /// Facts in the order in which they are shown, with their sources.
-const ORDER: [(&str, &str); 21] = [
+const ORDER: [(&str, &str); 22] = [
     ("survey", "survey.toml: title"),
     ("contact", "survey.toml: contact"),
     ("fingerprint", "candor audit plan.json --json: fingerprint"),
@@ -179,6 +195,7 @@ const ORDER: [(&str, &str); 21] = [
     ("method", "candor audit plan.json --json: made_by"),
     ("epsilon", "candor audit plan.json --json: epsilon"),
     ("times", "candor audit plan.json"),
+    ("plausible", "candor audit plan.json --json: l-diversity"),
     ("guess", "candor audit plan.json --json: guess_probability"),
     ("luck", "candor audit plan.json --json: categories"),
     ("worst", "candor audit plan.json --json: worst_posterior"),

@@ -49,7 +49,7 @@ fn of(part: &Part) -> String {
 }
 
 /// Escapes text for Markdown, on a single line.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in unmarked(text).chars() {
         match c {

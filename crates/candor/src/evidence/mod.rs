@@ -5,6 +5,7 @@
 
 mod facts;
 mod markdown;
+mod registry;
 
 use std::path::Path;
 
@@ -37,6 +38,8 @@ pub struct Evidence {
     pub sections: Vec<Section>,
     /// Commands that recompute every guarantee.
     pub commands: Vec<String>,
+    /// The form of the deployments registry, filled in (YAML, in English).
+    pub registry: String,
     /// The evidence as one page. Not in JSON.
     #[serde(skip)]
     pub page: Page,
@@ -79,6 +82,12 @@ pub struct Statement {
     pub facts: Vec<usize>,
 }
 
+/// Contact in a new `survey.toml`, until somebody replaces it.
+pub const NEW_CONTACT: &str = "Please say here whom to ask.";
+
+/// Title in a new `survey.toml`, until somebody replaces it.
+pub const NEW_TITLE: &str = "A survey";
+
 /// Questions of a document with their statements, some of which depend on facts.
 type Outline = &'static [(&'static str, &'static [&'static str])];
 
@@ -89,7 +98,19 @@ const DPIA: Outline = &[
     ("q_necessity", &["proportion", "precision", "rights", "open_necessity"]),
     (
         "q_risks",
-        &["risk_access", "limit", "guess", "public", "side", "server", "risk_change", "risk_loss", "open_risks"],
+        &[
+            "risk_access",
+            "limit",
+            "guess",
+            "public",
+            "derived",
+            "side",
+            "timing",
+            "server",
+            "risk_change",
+            "risk_loss",
+            "open_risks",
+        ],
     ),
     ("q_measures", &["irreversible", "admission", "storage", "release", "open_measures"]),
     ("q_approval", &["open_approval"]),
@@ -98,27 +119,16 @@ const DPIA: Outline = &[
 const NIST: Outline = &[
     ("q_parameter", &["limit"]),
     ("q_unit", &["unit", "again"]),
-    ("q_mixed", &["public"]),
+    ("q_mixed", &["public", "derived"]),
     ("q_algorithm", &["algorithm", "drawing"]),
     ("q_utility", &["precision", "bias"]),
     ("q_query", &["query"]),
-    ("q_security", &["side", "storage", "admission"]),
+    ("q_security", &["side", "timing", "storage", "admission"]),
     ("q_trust", &["local", "where"]),
     ("q_exposure", &["where", "public"]),
 ];
 
-const REGISTRY: Outline = &[
-    ("q_name", &["name"]),
-    ("q_organization", &["contact", "open_purpose"]),
-    ("q_trust", &["local", "where"]),
-    ("q_unit", &["unit"]),
-    ("q_parameter", &["limit"]),
-    ("q_unprotected", &["public", "side"]),
-    ("q_accounting", &["again", "query"]),
-    ("q_algorithm", &["algorithm", "drawing"]),
-    ("q_software", &["software"]),
-    ("q_release", &["release"]),
-];
+const RESPONDENTS: Outline = &[("q_consent", &["consent", "withdrawal", "contact"])];
 
 const THREATS: Outline = &[
     ("q_collector", &["limit", "guess", "admission", "where", "side", "server"]),
@@ -148,11 +158,12 @@ pub fn evidence(plan: &Plan, survey: Option<&str>, language: &Language) -> Resul
     let sections = vec![
         writer.section("dpia", DPIA),
         writer.section("nist", NIST),
-        writer.section("registry", REGISTRY),
-        writer.section("respondents", &[("q_consent", &["consent"])]),
+        writer.section("registry", &registry::outline()),
+        writer.section("respondents", RESPONDENTS),
         writer.section("threats", THREATS),
     ];
-    let commands = commands(plan);
+    let commands = commands(plan, &facts);
+    let registry = registry::form(plan, survey, language)?;
     let page = page(plan, &writer, &sections, &commands);
     Ok(Evidence {
         fingerprint: plan.fingerprint().as_str().to_owned(),
@@ -160,6 +171,7 @@ pub fn evidence(plan: &Plan, survey: Option<&str>, language: &Language) -> Resul
         facts: facts.facts,
         sections,
         commands,
+        registry,
         page,
     })
 }
@@ -188,9 +200,12 @@ pub fn read_survey(folder: &Path, plan: &Plan) -> Result<String, StudyError> {
 }
 
 /// Returns commands that check the certificate.
-fn commands(plan: &Plan) -> Vec<String> {
-    let epsilon = plan.guarantee().epsilon().finite();
-    let required = epsilon.map_or(String::new(), |epsilon| format!(" --require ldp={}", at_most(epsilon)));
+fn commands(plan: &Plan, facts: &Facts) -> Vec<String> {
+    let required = match (plan.guarantee().epsilon().finite(), facts.plausible) {
+        (Some(epsilon), _) => format!(" --require ldp={}", at_most(epsilon)),
+        (None, Some(plausible)) => format!(" --require l-diversity={plausible}"),
+        (None, None) => String::new(),
+    };
     [
         format!("candor audit plan.json{required}"),
         "candor explain plan.json".to_owned(),
@@ -208,13 +223,19 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// Returns the variant of a text that matches the facts.
     fn fitting(&self, name: &'static str) -> &'static str {
-        let Facts { bounded, has_public, precise, admission, publishes, .. } = *self.facts;
+        let Facts { bounded, plausible, has_public, precise, admission, publishes, .. } = *self.facts;
         let has_survey = admission != Admission::Nothing;
         match name {
             "limit" if bounded => "limit_bounded",
+            "limit" if plausible.is_some() => "limit_diverse",
             "limit" => "limit_unbounded",
             "check" if bounded => "check_bounded",
+            "check" if plausible.is_some() => "check_diverse",
             "check" => "check_unbounded",
+            "variant" if bounded => "variant_pure",
+            "variant" => "variant_none",
+            "irreversible" if !has_survey => "irreversible_seed",
+            "withdrawal" if has_public => "withdrawal_public",
             "public" if has_public => "public_some",
             "public" => "public_none",
             "rights" if has_public => "rights_public",
@@ -258,17 +279,20 @@ impl Writer<'_> {
     /// finite epsilon.
     fn applies(&self, name: &str) -> bool {
         match name {
-            "server" | "rights" | "contact" => self.facts.admission != Admission::Nothing,
+            "server" | "rights" | "contact" | "withdrawal" => self.facts.admission != Admission::Nothing,
             "again" => self.facts.bounded,
             _ => true,
         }
     }
 
-    fn section(&self, name: &'static str, outline: Outline) -> Section {
-        let point = |(question, statements): &(&'static str, &'static [&'static str])| {
-            let statements = statements.iter().filter(|name| self.applies(name));
-            let statements = statements.map(|name| self.statement(name)).collect();
-            Point { question: self.language.evidence(question, &[]), statements }
+    fn statements(&self, names: &[&'static str]) -> Vec<Statement> {
+        names.iter().filter(|name| self.applies(name)).map(|name| self.statement(name)).collect()
+    }
+
+    fn section(&self, name: &'static str, outline: &[(&'static str, impl AsRef<[&'static str]>)]) -> Section {
+        let point = |(question, names): &(&'static str, _)| Point {
+            question: self.language.evidence(question, &[]),
+            statements: self.statements(AsRef::<[&'static str]>::as_ref(names)),
         };
         Section { name, title: self.language.evidence(name, &[]), points: outline.iter().map(point).collect() }
     }
