@@ -30,11 +30,13 @@ const asked = (questions, attribute) => questions[attribute]?.text ?? attribute;
 
 /** Whole percent, with a decimal only where all margins of a table are below one point. */
 const decimals = (cells) => (cells.length && cells.every(({ low, high }) => 50 * (clamp(high) - clamp(low)) < 1) ? 1 : 0);
+/** A day of the calendar, in words. */
+const dated = (day) => new Date(`${day}T00:00Z`).toLocaleDateString('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
 
 /** A share as it may be published: in full, gray, as an upper limit only, or not at all. */
 function published({ shown_estimate: share, low, high, reliability }, digits) {
-  const margin = `± ${(50 * (clamp(high) - clamp(low))).toFixed(1)}`;
+  const margin = `±${(50 * (clamp(high) - clamp(low))).toFixed(1)}`;
   switch (reliability) {
     case 'shown': case 'rough': return { kind: reliability, value: percent(share, digits), margin };
     case 'under': return { kind: 'under', value: `≤ ${Math.ceil(100 * clamp(high) - 1e-9)}%`, margin: '' };
@@ -98,7 +100,7 @@ function daily(days) {
   const most = Math.max(1, ...last.map(([, n]) => n));
   const [width, gap] = [600 / Math.max(10, last.length), 6];
   const bars = last.map(([day, n], i) => drawing('g', {}, drawing('title', {}, `${day}: ${n}`), drawing('rect', { x: i * width, y: 120 - (100 * n) / most, width: width - gap, height: (100 * n) / most, rx: 2 })));
-  const ends = last.length ? [drawing('text', { x: 0, y: 138 }, last[0][0]), ...(last.length > 1 ? [drawing('text', { x: last.length * width - gap, y: 138, 'text-anchor': 'end' }, last.at(-1)[0])] : [])] : [];
+  const ends = last.length ? [drawing('text', { x: 0, y: 138 }, dated(last[0][0])), ...(last.length > 1 ? [drawing('text', { x: last.length * width - gap, y: 138, 'text-anchor': 'end' }, dated(last.at(-1)[0]))] : [])] : [];
   const name = last.map(([day, n]) => `${day}: ${n}`).join(', ');
   return drawing('svg', { class: 'days', viewBox: '0 0 600 145', role: 'img', 'aria-label': `Responses by day: ${name}` }, drawing('line', { x1: 0, x2: 600, y1: 120, y2: 120 }), ...bars, ...ends);
 }
@@ -123,13 +125,13 @@ function draw(data) {
   const fold = (id, title, ...content) => element('details', { id, ...(open.has(id) && { open: '' }) }, element('summary', {}, title), ...content);
   const running = token ? [element('div', { class: 'two' },
     element('section', {}, element('h2', {}, 'Responses'), element('p', { class: 'count' }, number(data.responses)), element('p', { class: 'small' }, explained(data)), daily(data.days)),
-    element('section', {}, element('h2', {}, `To ± ${Number((100 * data.margin).toPrecision(2))} points for every answer`), ...data.needed.map((size) => progress(questions, size, data.responses))))] : [];
-  const warnings = token && !data.closed ? [element('div', { class: 'note caution' }, element('p', {}, element('strong', {}, 'Do not publish these yet. '), 'Two looks at a running survey differ by a few people, and the difference tells about them.'))] : [];
+    element('section', {}, element('h2', {}, `To ±${Number((100 * data.margin).toPrecision(2))} points for every answer`), ...data.needed.map((size) => progress(questions, size, data.responses))))] : [];
+  const warnings = token && !data.closed ? [element('div', { class: 'note caution' }, element('p', {}, element('strong', {}, 'Do not publish these yet. '), 'Two versions of this page differ by a few people, and the difference reveals something about them.'))] : [];
   at('results').replaceChildren(
     ...data.cautions.map((caution) => element('div', { class: 'note caution' }, element('p', {}, `${caution.charAt(0).toUpperCase()}${caution.slice(1)}.`))),
     ...running,
     element('h2', {}, token ? 'Estimates so far' : 'Estimates'), ...warnings,
-    element('p', { class: 'small' }, `Percent of the population with 95% confidence intervals; ± is half of one. Gray: imprecise. “≤”: only an upper limit is precise enough. A dash: too imprecise to show.`),
+    element('p', { class: 'small' }, `Percent of the population with 95% confidence intervals; ± is the margin of error, half of one. Gray: less precise. “≤”: only an upper limit is precise enough. A dash: too imprecise to show.`),
     ...one.map((t) => oneWay(questions, t, end)),
     fold('pairs', `Two questions together (${pairs.length})`, ...pairs.map((t) => cross(questions, t))),
     fold('dependences', `Associations (${dependences.length})`, table('Cramér’s V, from 0 (independent) to 1, corrected for the randomization', ['questions', 'V', 'p'], dependences)),
@@ -158,7 +160,7 @@ async function update() {
   try {
     const reply = await get(token ? '/results.json' : '/public.json');
     const data = await reply.json();
-    if (!reply.ok) throw new Error(data.detail);
+    if (!reply.ok) throw new Error(!token && reply.status === 404 ? 'this address is not complete. The program printed it when it started, with # and a token at its end.' : data.detail);
     document.title = `Results: ${data.title}`;
     at('title').textContent = data.title;
     at('open').textContent = !token ? '' : data.closed ? 'Closed' : 'Open';

@@ -186,9 +186,9 @@ const quoted = (name) => say('quoted', { text: wording(name)?.text ?? name });
 const label = (name, category) => stated(wording(name)?.answers, category) ?? (category === '' ? say('skip') : category === '(not asked)' ? say('not_asked') : category);
 
 /** The sign of chance, or of an eye, and what it means. */
-function mark(open) {
+function mark(open, text, tag = 'p') {
   const lines = open ? ['M1 8s2.6-4.6 7-4.6S15 8 15 8s-2.6 4.6-7 4.6S1 8 1 8z', 'M8 6.2a1.8 1.8 0 1 0 .01 0z'] : ['M2.5 2.5h11v11h-11z', 'M5.5 5.5h.01M8 8h.01M10.5 10.5h.01'];
-  return element('p', { class: open ? 'mark open' : 'mark' }, drawing('svg', { 'aria-hidden': 'true', viewBox: '0 0 16 16' }, ...lines.map((d) => drawing('path', { d }))), say(open ? 'open' : 'changed'));
+  return element(tag, { class: open ? 'mark open' : 'mark' }, drawing('svg', { 'aria-hidden': 'true', viewBox: '0 0 16 16' }, ...lines.map((d) => drawing('path', { d }))), text);
 }
 
 /**
@@ -239,7 +239,7 @@ function question({ name, edges, grid, categories, asked_if: condition, public: 
   };
   const labels = inputs.map((input, i) => element('label', { class: 'option' }, input, element('span', {}, label(name, choices[i]))));
   if (box && inputs.length) inputs.forEach((input) => input.addEventListener('input', () => { box.value = ''; }));
-  const group = element('fieldset', { 'aria-describedby': describedBy }, element('legend', {}, `${number + 1}. ${text}`), mark(open), help ? element('p', { class: 'small', id: helpId }, help) : '', wrong, box ?? '', ...labels);
+  const group = element('fieldset', { 'aria-describedby': describedBy }, element('legend', {}, `${number + 1}. ${text}`), mark(open, say(open ? 'open' : 'changed')), help ? element('p', { class: 'small', id: helpId }, help) : '', wrong, box ?? '', ...labels);
   group.addEventListener('input', () => {
     state.given.set(name, said());
     if (!wrong.hidden && isFine()) mend();
@@ -348,8 +348,9 @@ function review(plan, key, record, asks) {
     element('div', { class: 'go' }, press, button('back', say('back'), () => ask(null), 'quiet'), element('span', { class: 'small' }, say('nothing_sent'))));
 }
 
-/** What is sent, column by column. */
+/** What is sent, column by column, in the order of the questions. */
 function sentList(plan, made) {
+  const place = ({ name }) => (survey.order.includes(name) ? survey.order.indexOf(name) : survey.order.length);
   const shown = (name, value) => {
     if (value === null) return say('none');
     return Array.isArray(value) ? value.map((item) => (name ? label(name, item) : item.replaceAll('*', ', '))).join('; ') : name ? label(name, value) : String(value);
@@ -359,9 +360,9 @@ function sentList(plan, made) {
     const open = plan.attributes.find((attribute) => attribute.name === name)?.public;
     const text = tag ? say('lottery') : cells ? say('cells') : own?.text ?? name;
     return element('li', {}, element('span', {}, element('span', { class: 'small' }, text), element('strong', {}, shown(own ? name : null, made.response[name])),
-      tag || made.response[name] === null ? '' : element('span', { class: open ? 'mark open' : 'mark' }, say(open ? 'exactly' : 'perhaps'))));
+      tag || made.response[name] === null ? '' : mark(open, say(open ? 'exactly' : 'perhaps'), 'span')));
   };
-  return element('ul', { class: 'answers', id: 'response' }, ...plan.columns.map(row));
+  return element('ul', { class: 'answers', id: 'response' }, ...[...plan.columns].sort((a, b) => place(a) - place(b)).map(row));
 }
 
 const numberOf = (made) => (survey.tokens ? '' : made.id ? say('number_before', { id: made.id }) : say('number_later'));

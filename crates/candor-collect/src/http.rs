@@ -273,9 +273,14 @@ async fn guard(State(service): State<Arc<Service>>, request: axum::extract::Requ
     ];
     let accepts = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let by_person = request.method() == Method::GET && accepts.is_some_and(|accept| accept.contains("text/html"));
+    let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|list| list.to_str().ok());
+    let accepted = accepted.unwrap_or_default().to_owned();
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions().get::<Problem>().filter(|_| by_person) {
-        let page = pages::problem_page(problem.status, &problem.detail);
+        let page = match problem.status {
+            StatusCode::NOT_FOUND => pages::missing_page(&service.shown().survey, &accepted),
+            status => pages::problem_page(status, &problem.detail),
+        };
         let kind = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
         response = (problem.status, kind, page).into_response();
     }

@@ -119,7 +119,7 @@ fn filled(page: &str, values: &[(&str, &str)]) -> String {
 
 /// Returns the sheet for respondents, part by part, in a bundled language.
 fn sheet(survey: &Survey, language: &str, words: &Words) -> Option<Value> {
-    let summary = sheet_texts(language)?.get("find_out")?;
+    let summary = sheet_texts(language)?.get("title")?;
     let own = OwnTexts { questions: words.questions.clone(), ..OwnTexts::default() };
     let language = Language::new(Some(language), Some(&own), survey.plan.schema()).ok()?;
     Some(json!({"summary": summary, "parts": explain(&survey.plan, &language).page.parts}))
@@ -204,24 +204,41 @@ pub fn offline_page(survey: &Survey, key: Option<&str>, address: &str) -> String
     saved(script, tokens, style, &data)
 }
 
+/// Returns a page that says in a language of the survey that the address is wrong. `accepted` is the header with the
+/// preferred languages.
+pub fn missing_page(survey: &Survey, accepted: &str) -> String {
+    let known = &survey.wording.languages;
+    let code = |range: &str| range.trim().split(['-', ';']).next().unwrap_or_default().to_ascii_lowercase();
+    let preferred = accepted.split(',').map(code).find(|code| known.contains(code)).or_else(|| known.first().cloned());
+    let language = preferred.unwrap_or_default();
+    let words = survey.words(&language).map(|(_, words)| words).unwrap_or_default();
+    let say = |name: &str| words.get(name).or_else(|| texts("en")?.get(name)).cloned().unwrap_or_default();
+    message_page(&language, &say("no_page"), &say("no_page_text"), &say("to_survey"), StatusCode::NOT_FOUND)
+}
+
 /// Returns an error page for people that begins with a short summary.
 pub fn problem_page(status: StatusCode, detail: &str) -> String {
     let title = match status {
-        StatusCode::NOT_FOUND => "This page does not exist",
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "This is not open to you",
         StatusCode::METHOD_NOT_ALLOWED => "This address is not for browsers",
         status if status.is_server_error() => "Something went wrong here",
         _ => "This did not work",
     };
+    message_page("en", title, &format!("{}.", capital(detail)), "To the survey", status)
+}
+
+fn message_page(language: &str, title: &str, detail: &str, link: &str, status: StatusCode) -> String {
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+        "<!DOCTYPE html>\n<html lang=\"{5}\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<link rel=\"stylesheet\" \
-         href=\"/style.css\" integrity=\"{2}\">\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p>{1}.</p>\n<p><a \
-         href=\"/\">To the survey</a></p>\n<p class=\"small\">{3}</p>\n</main>\n</body>\n</html>\n",
+         href=\"/style.css\" integrity=\"{2}\">\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<p>{1}</p>\n<p><a \
+         href=\"/\">{4}</a></p>\n<p class=\"small\">{3}</p>\n</main>\n</body>\n</html>\n",
         escaped(title),
-        escaped(&capital(detail)),
+        escaped(detail),
         integrity(PAGES.style),
-        status
+        status,
+        escaped(link),
+        escaped(language)
     )
 }
 
@@ -243,7 +260,7 @@ mod tests {
         let (mut survey, _) = Survey::create(&folder.path().join("survey"), &folder.path().join("plan.json")).unwrap();
         survey.wording.first.questions.get_mut("answer").unwrap().text = "Do you?".to_owned();
         let said = survey_json(&survey, None)["words"]["en"]["sheet"].clone();
-        assert_eq!(said["summary"], "What somebody can find out");
+        assert_eq!(said["summary"], "What happens to your answers");
         assert!(said["parts"].to_string().contains("\u{2068}Do you?\u{2069}"), "{said}");
         assert!(sheet(&survey, "eo", &survey.wording.first).is_none());
     }

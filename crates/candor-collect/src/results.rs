@@ -46,7 +46,8 @@ pub fn results(
     let mut privacy = vec![local(plan)];
     if !closed {
         privacy.push(
-            "This page is live: do not publish it while answers come in, because two looks differ by a few people."
+            "Do not publish this page while responses arrive: two versions differ by a few people, and the difference \
+             reveals something about them."
                 .to_owned(),
         );
     }

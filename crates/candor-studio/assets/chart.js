@@ -98,7 +98,7 @@ export function strips({ stops, limits: [good, rough] }, points, here) {
     [s('rect', { class: kind, x: LEFT, y: marginY(high), width: RIGHT - LEFT, height: marginY(low) - marginY(high) }), s('text', kind === 'bad' ? { class: 'bad-word', x: RIGHT - 8, y: marginY(high) + 18, 'text-anchor': 'end' } : { class: `${kind}-word`, x: LEFT + 8, y: marginY(low) - 8 }, name)];
   const at = x(here.epsilon);
   const { worst: most, average: mean } = here.most_told;
-  return s('svg', { class: 'strips', viewBox: '0 0 700 380', 'aria-hidden': 'true' },
+  return s('svg', { class: 'strips', viewBox: '0 0 730 380', 'aria-hidden': 'true' },
     s('text', { class: 'head data-word', x: 0, y: 16 }, t('trade.strip_guess')),
     [0, 0.5, 1].map((share) => grid(guessY(share), String(100 * share))),
     line(luck, 'luck'), line(average, 'thin data-line'), line(worst, 'thick data-line'),

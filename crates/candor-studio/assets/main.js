@@ -120,7 +120,7 @@ function drawTop() {
     state && h('span', { class: 'study' }, state.title),
     h('span', { class: 'space' }),
     undo && [undo, h('kbd', { 'aria-hidden': 'true' }, 'Ctrl Z')],
-    state && h('span', { class: 'saved' }, t('top.saved')),
+    state && h('span', { class: saved ? 'saved' : 'unsaved verdict bad' }, t(saved ? 'top.saved' : 'top.unsaved')),
     h('details', { class: 'local' }, h('summary', {}, icon('lock'), ' ', t('top.local')),
       h('p', {}, t('top.local_text', { folder: state?.folder ?? '' }))));
 }
@@ -197,6 +197,9 @@ async function refresh() {
 /** @type {Promise<unknown>} */
 let before = Promise.resolve();
 
+/** Whether the last change is in a file. */
+let saved = true;
+
 /**
  * Does what changes files, after everything that was begun before: each change is of the study that its predecessors left.
  * @param {() => Promise<any>} work gives the state, or an object that has it
@@ -206,9 +209,13 @@ function inTurn(work) {
     clear();
     try {
       const answer = await work();
+      saved = true;
       show(answer.state ?? answer);
       return answer;
     } catch (error) {
+      // What is refused is told; what did not come to a file stands on the page all the same.
+      saved = !(error instanceof Problem && ['ended', 'file'].includes(error.kind));
+      drawTop();
       fail(error);
       return null;
     }

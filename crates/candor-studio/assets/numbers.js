@@ -1,7 +1,5 @@
 // Numbers as people read them. What is precise enough to be shown is decided by candor; here it is only written.
 
-const SPACE = '\u00a0';
-
 /** @param {number} share */
 export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
 
@@ -9,7 +7,7 @@ export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%
  * A margin of error.
  * @param {number} points
  */
-export const margin = (points, digits = 1) => `±${SPACE}${points.toFixed(digits)}`;
+export const margin = (points, digits = 1) => `±${points.toFixed(digits)}`;
 
 /**
  * A difference in percentage points, with a minus sign that is one.
@@ -41,7 +39,7 @@ export function cell({ shown_estimate: shown, low, high, reliability }) {
 export const pValue = (p) => (p < 0.001 ? 'p < 0.001' : `p = ${p.toPrecision(2)}`);
 
 /** @param {number} bytes */
-export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+export const megabytes = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`);
 
 /** @param {number} seconds since 1970 */
 export const time = (seconds) =>

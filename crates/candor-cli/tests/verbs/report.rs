@@ -351,3 +351,57 @@ fn the_headline_names_the_largest_share_of_each_group() {
     assert_eq!(headline.matches("<li>").count(), 2, "{headline}");
     assert!(headline.contains("<li>smokes (north): ") && headline.contains("<li>smokes (south): "), "{headline}");
 }
+
+/// Answers by region, of 20,000 people: 60% vote in the north, and 30% in the south; the other questions are answered
+/// alike.
+fn by_region(sandbox: &Sandbox) {
+    let attribute = |name: &str, public: bool, labels: &str| {
+        format!("[[attribute]]\nname = \"{name}\"\npublic = {public}\ncategories = [{labels}]\n\n")
+    };
+    let questions = ["votes", "drives", "rests"].map(|name| attribute(name, false, "\"no\", \"yes\""));
+    sandbox.write("schema.toml", attribute("region", true, "\"north\", \"south\"") + &questions.concat());
+    let yes = |holds: bool| if holds { "yes" } else { "no" };
+    let row = |i: usize| {
+        let (north, at) = (i % 2 == 0, i / 2 % 10);
+        let answers = [at < if north { 6 } else { 3 }, i / 20 % 2 == 0, i / 40 % 2 == 0].map(yes).join(",");
+        format!("{},{answers}\n", if north { "north" } else { "south" })
+    };
+    sandbox.write("people.csv", "region,votes,drives,rests\n".to_owned() + &(0..20_000).map(row).collect::<String>());
+}
+
+/// The headline names the groups that certainly differ, once, and no others.
+#[test]
+fn the_headline_names_groups_that_differ() {
+    let sandbox = Sandbox::new();
+    by_region(&sandbox);
+    sandbox.run("design schema.toml --method independent --epsilon 9 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv --seed 1 -o r.csv").fine();
+    for (tables, told) in [
+        ("region,votes;region,drives", 1),
+        ("votes|region;drives|region", 3),
+        ("region,votes;votes|region", 1),
+        ("region,drives", 0),
+    ] {
+        sandbox.run(&format!("report plan.json r.csv --tables {tables} -o report.html")).fine();
+        let html = without_isolation(&sandbox.read("report.html"));
+        let headline = html.split("<h2>In short</h2>").nth(1).map_or("", |rest| rest.split("<h2>").next().unwrap());
+        assert_eq!(headline.matches("<li>").count(), told, "{tables}: {headline}");
+        let difference = "<li>votes: 60% yes for region = north (±2 points), 30% for south (±2).</li>";
+        assert_eq!(headline.matches(difference).count(), usize::from(tables.contains("votes")), "{headline}");
+        assert!(!headline.contains("drives: 50% yes for"), "{headline}");
+    }
+}
+
+/// Attributes that a plan leaves out share one warning, and have no section each.
+#[test]
+fn what_a_plan_leaves_out_is_told_once() {
+    let sandbox = Sandbox::new();
+    by_region(&sandbox);
+    sandbox.run("design schema.toml --tables region,votes --epsilon 3 -o plan.json").fine();
+    sandbox.run("randomize plan.json people.csv --seed 1 -o r.csv").fine();
+    sandbox.run("report plan.json r.csv -o report.html").fine();
+    let html = without_isolation(&sandbox.read("report.html"));
+    assert_eq!(html.matches("carry no information about them: drives, rests.").count(), 1, "{html}");
+    assert!(html.contains("<h3>votes</h3>") && !html.contains("<h3>drives</h3>"), "{html}");
+    assert!(!html.contains("ot identifiable"), "{html}");
+}

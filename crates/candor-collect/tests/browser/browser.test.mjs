@@ -123,7 +123,8 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: { width: 3
     assert.ok(before_answers.includes(numbers[0]), 'before anything is answered');
     assert.equal(posts(requests)[0].postData(), JSON.stringify({ id: body.id, response: body.response }));
     assert.deepEqual(Object.keys(body.response), ['candor_fingerprint', 'Region', 'Smokes', 'Drinks', 'Age']);
-    assert.deepEqual(table, Object.values(body.response).slice(1).map((value) => WORDS[value] ?? value));
+    // In the order of the questions on the page.
+    assert.deepEqual(table, ['Region', 'Age', 'Smokes', 'Drinks'].map((name) => body.response[name]).map((value) => WORDS[value] ?? value));
     assert.ok(requests.every((request) => request.url().startsWith(address) && !request.url().includes('41')), 'nothing from or to elsewhere');
     assert.deepEqual(await context.cookies(), []);
     const kept = await page.evaluate(() => Object.values({ ...localStorage }));
@@ -395,7 +396,7 @@ test('the dashboard shows what is there to who has the token', async () => {
   const grades = data.estimates.tables.filter(({ attributes }) => attributes.length === 1).flatMap((one) => one.cells.map(({ reliability }) => reliability));
   assert.deepEqual(rows.map(([grade]) => grade), grades);
   for (const [grade, value, margin, points] of rows) {
-    const expected = { shown: [/^\d{1,3}(\.\d)?%$/, /^± \d+\.\d$/, 1], rough: [/^\d{1,3}%$/, /^± \d+\.\d$/, 1], under: [/^≤ \d+%$/, /^$/, 0], hidden: [/^–$/, /^$/, 0] }[grade];
+    const expected = { shown: [/^\d{1,3}(\.\d)?%$/, /^±\d+\.\d$/, 1], rough: [/^\d{1,3}%$/, /^±\d+\.\d$/, 1], under: [/^≤ \d+%$/, /^$/, 0], hidden: [/^–$/, /^$/, 0] }[grade];
     assert.match(value, expected[0]);
     assert.match(margin, expected[1]);
     assert.equal(points, expected[2]);
@@ -593,7 +594,7 @@ test('the check of the guide: an honest page passes', async () => {
   const { page, context, sha256: found } = await tampered(address, '/nothing', (text) => text);
   await page.locator('#next').waitFor();
   assert.equal(found, published);
-  await page.getByText('What somebody can find out').first().click();
+  await page.getByText('What happens to your answers').first().click();
   await page.getByText('Check the rules of chance yourself').click();
   assert.ok((await page.locator('.sheet').innerText()).includes(published), 'the page states it, too');
   await context.close();
@@ -691,6 +692,13 @@ test('a page that does not exist is told to people in words', async () => {
   await picture(page, 'not-found');
   await accessible(page, '404');
   await context.close();
+  // In a language of the survey, if there is one that the browser prefers.
+  for (const [locale, language, title] of [['de-CH', 'de', 'Diese Seite gibt es nicht'], ['es', 'en', 'This page does not exist']]) {
+    const other = await open({ locale }, '/nowhere');
+    assert.equal(await other.page.locator('h1').innerText(), title);
+    assert.equal(await other.page.evaluate(() => document.documentElement.lang), language);
+    await other.context.close();
+  }
 });
 
 test('a number that the survey did not hand out is replaced, and the response sent once', async () => {

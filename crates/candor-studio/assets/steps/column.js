@@ -34,7 +34,7 @@ export function edit(page, column) {
     const id = `label-${at}`;
     const share = counts && total ? counts[at] / total : null;
     return [h('span', { class: 'answer' }, h('input', { type: 'text', id, value: labels[label] ?? '', placeholder: label === '' ? t('column.no_answer') : label, 'aria-label': t('column.label_of', { name: label || t('column.no_answer') }),
-      ...whenLeft(labels[label] ?? '', (text) => save({ answers: { [label]: text } })) })), share !== null && h('span', { class: 'share' }, percent(share))];
+      ...whenLeft(labels[label] ?? '', (text) => save({ answers: { [label]: text } })) })), share !== null && h('span', { class: 'share' }, share > 0 && share < 0.005 ? '<1%' : percent(share))];
   };
   const order = (/** @type {string[]} */ categories) => page.edit({ do: 'order', name, categories, ordinal: attribute.kind === 'ordinal' });
   const kinds = /** @type {[string, string][]} */ ([['ordinal', t('columns.ordinal')], ['nominal', t('columns.nominal')]]);

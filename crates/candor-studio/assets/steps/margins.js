@@ -44,7 +44,7 @@ export function tables(page, curve, here, everything, showAll) {
   const ticks = curve.limits.map((limit) => h('span', { class: 'tick', style: { left: `${(100 * limit) / BAR}%` } }));
   const row = (/** @type {TableMargin} */ { attributes, margin: wide, shown, grade }) => h('tr', {}, h('th', { scope: 'row' }, tableName(page, attributes)),
     h('td', { class: 'bar' }, h('span', { class: 'margin-bar' }, ticks.map((one) => one.cloneNode()), wide !== null && h('span', { class: 'filled', style: { width: `${Math.min(100, (100 * wide) / BAR)}%` } }))),
-    h('td', { class: 'number' }, h('strong', {}, shown === null ? '–' : `±\u00a0${shown}`)), h('td', {}, verdict(grade)));
+    h('td', { class: 'number' }, h('strong', {}, shown === null ? '–' : `±${shown}`)), h('td', {}, verdict(grade)));
   return [h('div', { class: 'row top' }, h('h2', { id: 'your-tables' }, t('trade.tables', { n: count(sorted.length) })), h('span', { class: 'quiet' }, t('trade.tables_note'))),
     sorted.length > MANY && groupings(page, curve, sorted),
     h('table', {}, h('caption', { class: sorted.length === few.length ? 'unseen' : '' }, t(sorted.length === few.length ? 'trade.all_tables' : 'trade.widest_tables')),

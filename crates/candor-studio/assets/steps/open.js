@@ -125,7 +125,7 @@ function looked(page) {
   const { columns, study, data } = page.state;
   if (!data) return null;
   const of = (/** @type {string} */ kind) => columns.filter(({ summary, role }) => role === 'out' && summary?.kind === kind).map(({ name }) => name || t('open.no_name'));
-  const list = (/** @type {string[]} */ names) => (names.length > 4 ? `${names.slice(0, 4).join(', ')}, …` : names.join(', '));
+  const list = (/** @type {string[]} */ names) => (names.length > 5 ? t('open.and_more', { names: names.slice(0, 4).join(', '), n: names.length - 4 }) : names.join(', '));
   const missing = columns.filter(({ summary }) => summary && summary.missing > 0).length;
   const numbers = of('numbers');
   /** @type {[string, 'good' | 'warn'][]} */

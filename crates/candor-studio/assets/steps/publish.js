@@ -6,7 +6,7 @@ import { megabytes } from '../numbers.js';
 import { t } from '../words.js';
 
 /** @typedef {import('../main.js').Page} Page */
-/** @typedef {{verdict: {verdict: string, verdict_text: string} | null, warnings: string[], epsilon: number | null, questions: {named: number, all: number}, published: boolean}} Checks */
+/** @typedef {{verdict: {verdict: string, verdict_text: string} | null, precise: boolean, warnings: string[], epsilon: number | null, questions: {named: number, all: number}, published: boolean}} Checks */
 
 /** What is told of the survey. */
 const FACTS = ['sponsor', 'population', 'sampling', 'mode', 'dates', 'response_rate'];
@@ -142,10 +142,10 @@ function what(file) {
 }
 
 /** @param {Checks} found */
-function checks({ verdict, warnings, epsilon, questions }) {
+function checks({ verdict, precise, warnings, epsilon, questions }) {
   return [
     check('good', [epsilon === null ? t('publish.no_epsilon') : t('publish.epsilon', { epsilon: epsilon.toFixed(1) })]),
-    verdict && check(verdict.verdict === 'ok' ? 'good' : 'warn', [verdict.verdict_text]),
+    verdict && check(precise ? 'good' : 'warn', [verdict.verdict_text]),
     ...warnings.map((warning) => check('warn', [warning])),
     check(questions.named === questions.all ? 'good' : 'warn', [t('publish.named', questions)]),
   ].filter((item) => item !== null);

@@ -1,4 +1,4 @@
-// Step 7: what the answers tell. Cells that are too imprecise are greyed or left out by the rule of the reports.
+// Step 7: what the answers tell. Cells that are too imprecise are gray or left out by the rule of the reports.
 
 import { fill, h } from '../dom.js';
 import { button, choice, heading, notice, progress, select, steps, verdict } from '../parts.js';
@@ -94,7 +94,7 @@ function show(main, page) {
   const item = (/** @type {typeof matches[0]} */ { name, table, at }) => h('li', {}, h('button', { type: 'button', class: at === chosen ? 'pick chosen' : 'pick', 'aria-pressed': String(at === chosen), id: `table-${at}`, onclick: pick(at) }, h('strong', {}, name), state(table)));
   const regress = h('li', {}, h('button', { type: 'button', class: chosen === tables.length ? 'pick chosen' : 'pick', 'aria-pressed': String(chosen === tables.length), id: 'regression', onclick: pick(tables.length) }, h('strong', {}, t('results.regression'))));
   const table = tables[chosen];
-  const grade = found.verdict === 'ok' ? 'good' : 'warn';
+  const grade = tables.every(precise) ? 'good' : 'warn';
   fill(main, ...heading(t('results.title'), several('results.answers', found.respondents)), who(page),
     (found.implausible ?? []).length > 0 && notice('bad', t('results.implausible')),
     found.verdict_text && notice(grade, found.verdict_text),
@@ -102,6 +102,12 @@ function show(main, page) {
       h('section', { 'aria-live': 'off', id: 'table' }, table ? one(main, page, table, wanted(table)) : regression(page))),
     steps(page, 'results', { text: t('results.next') }));
 }
+
+/**
+ * Whether nothing of a table is rough or hidden.
+ * @param {Table} table
+ */
+const precise = ({ cells, reason }) => !reason && cells.every(({ reliability }) => reliability === 'shown' || reliability === 'under');
 
 /**
  * How much of a table is precise enough.

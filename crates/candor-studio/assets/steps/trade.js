@@ -55,7 +55,7 @@ export async function draw(main, page) {
   const { name, study, columns } = page.state;
   const key = JSON.stringify([name, study.tables, study.means, study.models, study.respondents, columns.map(({ name: one, role, attribute }) => [one, role, attribute?.labels])]);
   if (!of.startsWith(JSON.stringify([name]).slice(0, -1))) curve = null;
-  // Old numbers stay until there are new ones, in grey.
+  // Old numbers stay until there are new ones, in gray.
   stale = key !== of && curve !== null;
   of = key;
   const head = h('div', { class: 'row top' }, h('div', {}, ...heading(t('trade.title'), t('trade.lead'))), people(page));

@@ -1,6 +1,6 @@
 //! The publication folder: the report, its tables, the plan, the methods and the commands.
 
-use candor::estimate::EstimateOptions;
+use candor::estimate::{EstimateOptions, Table};
 use candor::evidence::{evidence, markdown, read_survey};
 use candor::report::points::{filled_point, proposed_points, reference};
 use candor::report::{Report, ReportOptions, report, tables};
@@ -142,6 +142,7 @@ pub fn checks(open: &Open, project: &Project) -> Result<Value, Problem> {
     let named = project.texts.get(FIRST_LANGUAGE).map_or(0, |texts| texts.questions.len());
     Ok(json!({
         "verdict": report.estimates.verdict,
+        "precise": report.estimates.tables.iter().all(Table::is_precise),
         "warnings": report.warnings,
         "epsilon": report.epsilon,
         "confidence": confidence,

@@ -69,6 +69,9 @@ async function looked(page, name) {
     await page.setViewportSize({ width, height: 900 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wide <= 0, `${name} is ${wide} pixels too wide at ${width}`);
+    const out = await page.evaluate(() => [...document.querySelectorAll('main table')].filter((table) => table.parentElement && getComputedStyle(table.parentElement).overflowX === 'visible'
+      && table.offsetWidth > table.parentElement.clientWidth + 1).map((table) => table.caption?.innerText ?? table.className));
+    assert.deepEqual(out, [], `tables of ${name} that cover what is beside them at ${width}`);
   }
   if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `studio-${name}.png`) });
 }
@@ -274,6 +277,7 @@ test('a program that is killed loses nothing, and says how to go on', async () =
   await page.locator('#title').fill('After the end');
   await page.locator('#title').blur();
   await page.getByText('the program was ended', { exact: false }).waitFor();
+  assert.equal(await page.locator('.unsaved').innerText(), 'The last change is not saved');
   address = await start();
   const again = await open();
   await again.page.getByRole('button', { name: 'killed' }).click();

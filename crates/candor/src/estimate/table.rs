@@ -2,7 +2,7 @@
 
 use candor_analysis::conditional_shares::ConditionalShares;
 use candor_analysis::estimate::{Analysis, EstimateError, EstimateUnavailable, TableEstimator, Uncertainty};
-use candor_analysis::reliability::{Precision, PublishedShare, Standard, published};
+use candor_analysis::reliability::{Precision, PublishedShare, Reliability, Standard, published};
 use candor_analysis::tally::{TableCounts, VarianceMethod};
 use candor_base::plan::Plan;
 use serde::Serialize;
@@ -41,6 +41,14 @@ pub struct Table {
     /// Covariance matrix of the cells, if requested and available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covariance: Option<Vec<Vec<f64>>>,
+}
+
+impl Table {
+    /// Returns whether every share, or at least its upper limit, is precise enough to publish without a mark.
+    pub fn is_precise(&self) -> bool {
+        let precise = [Reliability::Shown, Reliability::Under].map(|grade| Some(grade.name()));
+        self.reason.is_none() && self.cells.iter().all(|cell| precise.contains(&cell.reliability))
+    }
 }
 
 /// One cell of a table.

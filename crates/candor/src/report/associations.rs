@@ -33,6 +33,11 @@ pub struct PairDependence {
 const SIDE: f64 = 1.96;
 
 impl PairDependence {
+    /// Returns whether this is one of the two attributes.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        self.a == name || self.b == name
+    }
+
     /// Returns the 95% interval of Cramér's V, from that of its square, which is nearly normal even near zero.
     ///
     /// The standard error is the increase of V if its square were one standard error larger.

@@ -5,6 +5,8 @@ mod warnings;
 
 mod cross_table;
 
+mod headline;
+
 mod results;
 
 pub mod points;
@@ -218,13 +220,14 @@ pub fn report(
     warnings.extend(options.waves.iter().flat_map(|wave| wave.warnings(language)));
     let dependences = dependences(plan, &counts.everybody(), progress)?.ok_or_else(missing)?;
     let mut parts = warned(&warnings, language);
-    parts.extend(main_points(&estimates, language)?);
     let found = what_was_found(plan, counts, &estimates, language);
+    parts.extend(main_points(&estimates, &found, language)?);
     parts.extend(key_facts(plan, counts, &found, language));
     parts.extend(found);
     parts.extend(download(plan, &estimates, language));
     parts.extend(what_changed(&estimates, &called, &options.waves, &changes, language));
-    let names: Vec<String> = depending(plan).iter().map(|&a| plan.schema().name(a).to_owned()).collect();
+    let names = depending(plan).into_iter().map(|a| plan.schema().name(a).to_owned());
+    let names: Vec<String> = names.filter(|name| dependences.iter().any(|pair| pair.is_of(name))).collect();
     parts.extend(what_depends_on_what(&names, &dependences, language));
     parts.extend(options.regressions.iter().flat_map(|found| what_predicts(found, language)));
     parts.extend(notes(language));

@@ -6,7 +6,7 @@
 use candor_analysis::reliability::Reliability;
 use candor_runtime::names::{split, unquoted};
 
-use super::results::{as_lead, headline, largest};
+use super::headline::{as_lead, headline, largest};
 use super::title::labels;
 use crate::error::StudyError;
 use crate::estimate::{Cell, Estimates, Table};
@@ -17,12 +17,13 @@ use crate::page::Part;
 /// Maximum number of proposed points.
 const MAX_PROPOSED: usize = 8;
 
-/// Renders the main points of the author, or what was found if there are none.
+/// Renders the main points of the author, or the main findings if there are none. `found` are the results as they are
+/// shown.
 ///
 /// # Errors
 /// Returns an error if a point names a share that is not in the tables, or not precise.
-pub(crate) fn main_points(estimates: &Estimates, language: &Language) -> Result<Vec<Part>, StudyError> {
-    let Some(points) = language.points() else { return Ok(headline(estimates, language)) };
+pub(crate) fn main_points(estimates: &Estimates, found: &[Part], language: &Language) -> Result<Vec<Part>, StudyError> {
+    let Some(points) = language.points() else { return Ok(headline(estimates, found, language)) };
     let filled: Vec<String> =
         points.iter().map(|point| filled_point(point, estimates, language)).collect::<Result<_, _>>()?;
     Ok(match filled.is_empty() {

@@ -1,12 +1,12 @@
 //! Report sections on results: tables, differences of groups, means and quantiles.
 
-use candor_analysis::reliability::{Precision, Reliability, Standard, published};
+use candor_analysis::reliability::Standard;
 use candor_base::plan::Plan;
 use candor_base::schema::{Attribute, Kind};
 
 use super::cross_table::cross_table;
 use super::title::{in_group, labels, named, title};
-use super::warnings::reason;
+use super::warnings::{is_silent, reason, silent};
 use crate::compliance::{ComplianceOptions, Followed, asked_by_device};
 use crate::counts::Counts;
 use crate::estimate::{Cell, Estimates, QuestionTest, Table};
@@ -33,7 +33,8 @@ pub(crate) fn what_was_found(plan: &Plan, counts: &Counts, estimates: &Estimates
     let design = counts.circumstances(language).map(|design| Part::Paragraph(format!("{}.", capital(&design))));
     parts.extend(design);
     let end = end_of_scale(estimates);
-    for table in &estimates.tables {
+    let silent = silent(estimates);
+    for table in estimates.tables.iter().filter(|table| !is_silent(table, &silent)) {
         parts.push(Part::Subheading(heading(table, language)));
         parts.extend(match &table.why {
             Some(why) => vec![Part::Paragraph(format!("{}.", capital(&reason(why, language))))],
@@ -61,118 +62,13 @@ fn end_of_scale(estimates: &Estimates) -> f64 {
     (5.0 * most - 1e-9).ceil() * 20.0
 }
 
-/// Returns the heading of a table: the question text, or the names.
-fn heading(table: &Table, language: &Language) -> String {
+/// Returns the heading of a table: the questions as they were asked, or the names.
+pub(crate) fn heading(table: &Table, language: &Language) -> String {
     match (&table.attributes[..], &table.conditioning_attributes[..], &table.group[..]) {
-        ([name], [], []) => isolated(language.asked(name)),
-        _ => title(table, language),
-    }
-}
-
-/// Maximum number of findings in the headline.
-const FINDINGS: usize = 5;
-
-/// Maximum number of differences of groups among them.
-const DIFFERENCES: usize = 3;
-
-/// Describes the largest difference of a comparison that is precise and significant.
-fn difference(one: &GroupComparison, language: &Language) -> Option<String> {
-    let [attribute] = &one.attributes[..] else { return None };
-    let compared = one.compared.as_ref().filter(|_| one.group.is_empty() && one.conditioning_attributes.is_empty())?;
-    let sure = |cell: &ComparedCell| -> Option<(f64, f64)> {
-        let found = cell.difference?;
-        let (least, most) = if found.estimate < 0.0 { (-found.high, -found.low) } else { (found.low, found.high) };
-        let graded = published(&Precision::of_interval(found.estimate.abs(), least, most), Standard::Candor);
-        (least > 0.0 && graded.reliability == Reliability::Shown).then_some((found.estimate, most - least))
-    };
-    let all = one.cells.iter().filter_map(|cell| sure(cell).map(|(found, width)| (cell, found, width)));
-    let (cell, found, width) = all.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-    let (more, less) = if found > 0.0 { (&one.second, &one.first) } else { (&one.first, &one.second) };
-    let group = |category: &str| isolated(&language.label(compared, category));
-    let by = isolated(compared);
-    let (more, less) = (group(more), group(less));
-    let category = isolated(&labels(&one.attributes, &cell.categories, language).next()?);
-    let points = language.number((100.0 * found.abs()).round(), 0);
-    let margin = language.number((50.0 * width - 1e-9).ceil(), 0);
-    let name = as_lead(language.asked(attribute), language);
-    let words = [
-        ("name", &name),
-        ("category", &category),
-        ("points", &points),
-        ("margin", &margin),
-        ("by", &by),
-        ("more", &more),
-        ("less", &less),
-    ];
-    Some(language.report("finding_difference", &words.map(|(place, word)| (place, word.as_str()))))
-}
-
-/// Returns a question as the introduction to its answer, with a colon unless it ends with a sign.
-pub(crate) fn as_lead(asked: &str, language: &Language) -> String {
-    let asked = asked.trim_end();
-    let colon = if asked.ends_with(['?', ':', '.']) { "" } else { colon(language) };
-    format!("{}{colon}", isolated(asked))
-}
-
-/// Returns a colon, with a space before it in French.
-fn colon(language: &Language) -> &'static str {
-    if language.code().starts_with("fr") { "\u{a0}:" } else { ":" }
-}
-
-/// Returns the largest precise share in each group of a one-way table, or of everybody if there are no groups.
-///
-/// `groups` is the number of conditioning attributes.
-pub(crate) fn largest(table: &Table, groups: usize) -> Vec<&Cell> {
-    let mut largest: Vec<&Cell> = Vec::new();
-    for cell in table.cells.iter().filter(|cell| cell.reliability == Some(Reliability::Shown.name())) {
-        match largest.iter_mut().find(|found| found.categories[..groups] == cell.categories[..groups]) {
-            Some(found) if found.estimate < cell.estimate => *found = cell,
-            Some(_) => {}
-            None => largest.push(cell),
+        (names, [], []) if names.iter().any(|name| language.asked(name) != name) => {
+            names.iter().map(|name| isolated(language.asked(name))).collect::<Vec<_>>().join(" × ")
         }
-    }
-    largest
-}
-
-/// Returns whether the intervals of all other shares in the group are below that of this one.
-fn leads(table: &Table, largest: &Cell) -> bool {
-    let groups = table.conditioning_attributes.len();
-    let others = table.cells.iter().filter(|cell| cell.categories != largest.categories);
-    let mut rivals = others.filter(|cell| cell.categories[..groups] == largest.categories[..groups]);
-    rivals.all(|cell| cell.high.zip(largest.low).is_some_and(|(high, low)| high < low))
-}
-
-/// Renders the main findings: differences of groups, then the largest share of each attribute.
-///
-/// Only precise estimates are included.
-pub(crate) fn headline(estimates: &Estimates, language: &Language) -> Vec<Part> {
-    let alone =
-        |table: &&Table| table.attributes.len() == table.conditioning_attributes.len() + 1 && table.group.is_empty();
-    let finding = |table: &Table, largest: &Cell| {
-        let (share, margin) = (largest.shown_estimate?, 50.0 * (largest.high?.min(1.0) - largest.low?.max(0.0)));
-        let mut labels: Vec<String> = labels(&table.attributes, &largest.categories, language).collect();
-        let category = labels.pop()?;
-        let asked = language.asked(table.attributes.last()?);
-        let name = match labels.is_empty() {
-            true => as_lead(asked, language),
-            false => format!("{} ({}){}", isolated(asked), isolated(&labels.join(", ")), colon(language)),
-        };
-        let percent = language.number((100.0 * share).round(), 0);
-        let margin = language.number(margin.ceil(), 0);
-        let words = [("name", &name), ("category", &isolated(&category)), ("percent", &percent), ("margin", &margin)];
-        Some(language.report("finding", &words.map(|(place, word)| (place, word.as_str()))))
-    };
-    let differences = estimates.comparisons.iter().filter_map(|one| difference(one, language)).take(DIFFERENCES);
-    let largest = estimates.tables.iter().filter(alone).flat_map(|table| {
-        largest(table, table.conditioning_attributes.len()).into_iter().map(move |cell| (table, cell))
-    });
-    // Shares that are certainly the largest come before those that may be so by chance.
-    let (sure, others): (Vec<_>, Vec<_>) = largest.partition(|(table, cell)| leads(table, cell));
-    let shares = sure.into_iter().chain(others).filter_map(|(table, cell)| finding(table, cell));
-    let findings: Vec<String> = differences.chain(shares).take(FINDINGS).collect();
-    match findings.is_empty() {
-        true => Vec::new(),
-        false => vec![Part::Heading(language.report("headline", &[])), Part::List(findings)],
+        _ => title(table, language),
     }
 }
 

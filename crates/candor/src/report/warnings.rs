@@ -5,7 +5,7 @@ use candor_base::plan::Plan;
 
 use super::title::title;
 use crate::counts::{Counts, Provenance};
-use crate::estimate::{Estimates, ILL_CONDITIONED};
+use crate::estimate::{Estimates, ILL_CONDITIONED, Table};
 use crate::html_escape::isolated;
 use crate::locale::Language;
 
@@ -27,12 +27,31 @@ pub(crate) fn warnings(plan: &Plan, counts: &Counts, estimates: &Estimates, lang
     if plan.guarantee().epsilon().finite().is_none() {
         warnings.push(say("no_epsilon"));
     }
-    for table in &estimates.tables {
+    let silent = silent(estimates);
+    if !silent.is_empty() {
+        let names: Vec<String> = silent.iter().map(|name| isolated(name)).collect();
+        let words = [("n", language.whole(names.len() as u64)), ("names", names.join(", "))];
+        warnings.push(language.report("silent", &words.each_ref().map(|(place, word)| (*place, word.as_str()))));
+    }
+    for table in estimates.tables.iter().filter(|table| !is_silent(table, &silent)) {
         if let Some(why) = &table.why {
             warnings.push(format!("{}: {}.", title(table, language), reason(why, language)));
         }
     }
     warnings
+}
+
+/// Returns the attributes about which responses carry no information, if there are several: they share one warning, and
+/// no section each.
+pub(crate) fn silent(estimates: &Estimates) -> Vec<&str> {
+    let alone = |table: &&Table| table.attributes.len() == 1 && table.group.is_empty() && !table.identifiable;
+    let found: Vec<&str> = estimates.tables.iter().filter(alone).map(|table| table.attributes[0].as_str()).collect();
+    if found.len() > 1 { found } else { Vec::new() }
+}
+
+/// Returns whether a table is the one-way table of one of these attributes.
+pub(crate) fn is_silent(table: &Table, silent: &[&str]) -> bool {
+    matches!(&table.attributes[..], [name] if table.group.is_empty() && silent.contains(&name.as_str()))
 }
 
 /// Returns warnings about files that do not name their plan, and about implausible responses.

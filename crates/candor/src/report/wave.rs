@@ -4,7 +4,7 @@ use candor_base::plan::Plan;
 use serde::Serialize;
 
 use super::cross_table::known;
-use super::results::what_differs;
+use super::results::{heading, what_differs};
 use super::title::title;
 use super::warnings::of_responses;
 use crate::counts::{Counts, Provenance};
@@ -122,7 +122,7 @@ pub(crate) fn what_changed(
                 let words =
                     [("title", title(table, language)), ("first", isolated(&first.name)), ("last", isolated(called))];
                 let words = words.each_ref().map(|(place, word)| (*place, word.as_str()));
-                parts.push(Part::Subheading(title(table, language)));
+                parts.push(Part::Subheading(heading(table, language)));
                 parts.push(Part::Trend(TrendTable {
                     caption: language.report("changed_caption", &words),
                     name: name.clone(),
