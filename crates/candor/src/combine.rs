@@ -99,7 +99,7 @@ pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, S
     let unstated = (!found.unstated.is_empty()).then(|| {
         format!(
             "The plans of {} were certified for a prior each. A plan states one prior at most, so that this one states \
-             none; what it gives for priors is computed by `audit` with a `prior` for each",
+             none; an audit with a `prior` for each computes what it gives for them",
             found.unstated.join(" and ")
         )
     });
