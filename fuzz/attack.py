@@ -30,6 +30,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from math import comb, lcm, prod
@@ -77,21 +78,27 @@ class Attack:
 
 
 def conditional_schema(chance):
-    """Attributes asked under conditions on others."""
+    """Attributes asked under conditions on others; one or two such components."""
+    if chance.random() < 0.3:
+        return component_schema(chance, "q", 2) + component_schema(chance, "r", 2)
+    return component_schema(chance, "q", chance.randint(2, 4))
+
+
+def component_schema(chance, letter, attributes):
     text, labels, public = "", [], []
-    for a in range(chance.randint(2, 4)):
+    for a in range(attributes):
         own = [f"c{c}" for c in range(chance.randint(2, 3))] + [""] * (chance.random() < 0.25)
         parent = chance.randrange(a) if a and chance.random() < 0.8 else None
         is_public = chance.random() < 0.2 and (parent is None or public[parent])
-        text += f'[[attribute]]\nname = "q{a}"\npublic = {str(is_public).lower()}\ncategories = {json.dumps(own)}\n'
+        text += f'[[attribute]]\nname = "{letter}{a}"\npublic = {str(is_public).lower()}\ncategories = {json.dumps(own)}\n'
         if parent is not None:
             asks = [label for label in labels[parent] if chance.random() < 0.5] or [labels[parent][0]]
-            text += f'asked_if = {{ attribute = "q{parent}", categories = {json.dumps(asks)} }}\n'
+            text += f'asked_if = {{ attribute = "{letter}{parent}", categories = {json.dumps(asks)} }}\n'
             own = own + ["(not asked)"]
         labels.append(own)
         public.append(is_public)
     if all(public):
-        text += '[[attribute]]\nname = "more"\ncategories = ["0", "1"]\n'
+        text += f'[[attribute]]\nname = "{letter}more"\ncategories = ["0", "1"]\n'
     return text
 
 
@@ -305,27 +312,27 @@ class Truth:
 
     def guess(self, attribute, tied, prior=None):
         """How often the best guess is right, and the surest belief, from all that is sent and public, in fractions; of a uniform
-        prior, unless there is another by category."""
-        records, inside = self.records, sorted(tied)
-        blocks = [b for b, (members, _, _) in enumerate(self.laws) if tied & set(members)]
-        completions = {tuple(record[a] for a in inside) for record in records.possible}
-        of_category = {}
-        for completion in completions:
-            of_category.setdefault(completion[inside.index(attribute)], []).append(completion)
-        outside = sorted({m for b in blocks for m in self.laws[b][0]} - tied)
-        others = list(itertools.product(*(range(records.sizes[a]) for a in outside)))
+        prior, unless there is another by category. Everything else is uniform over what is possible."""
+        records = self.records
+        # Components that blocks connect with this one: their answers and public answers say something, too.
+        near = set(tied)
+        while more := {a for members, _, _ in self.laws if near & set(members) for m in members for a in records.component(m)} - near:
+            near |= more
+        inside, blocks = sorted(near), [b for b, (members, _, _) in enumerate(self.laws) if near & set(members)]
+        people = sorted({tuple(record[a] for a in inside) for record in records.possible})
+        at = inside.index(attribute)
+        categories = Counter(person[at] for person in people)
         joint = {}
-        for category, people in of_category.items():
-            before = prior[category] if prior else Fraction(1, len(of_category))
-            share = before / (len(people) * len(others))
-            for person, other in itertools.product(people, others):
-                record = dict(zip(inside, person)) | dict(zip(outside, other))
-                seen = tuple(record[a] for a in inside if records.public[a])
-                row = [share]
-                for b in blocks:
-                    row = [p * q for p in row for q in self.laws[b][2][self.cell(b, record)]]
-                sums = joint.setdefault(seen, {}).setdefault(category, [Fraction(0)] * len(row))
-                joint[seen][category] = [p + q for p, q in zip(sums, row)]
+        for person in people:
+            category = person[at]
+            before = prior[category] if prior else Fraction(1, len(categories))
+            record = dict(zip(inside, person))
+            seen = tuple(record[a] for a in inside if records.public[a])
+            row = [before / categories[category]]
+            for b in blocks:
+                row = [p * q for p in row for q in self.laws[b][2][self.cell(b, record)]]
+            sums = joint.setdefault(seen, {}).setdefault(category, [Fraction(0)] * len(row))
+            joint[seen][category] = [p + q for p, q in zip(sums, row)]
         right, surest = Fraction(0), Fraction(0)
         for sums in joint.values():
             for column in zip(*sums.values()):

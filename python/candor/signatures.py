@@ -48,6 +48,7 @@ def design(
     epsilon: float | None = None,
     budget_split: Iterable[float] | None = None,
     attribute_epsilon: Iterable[float] | None = None,
+    p: float | None = None,
     q: float | None = None,
     compliance_check: bool | None = None,
     beta: float | None = None,
@@ -72,6 +73,7 @@ def design(
     epsilon: float | None = None,
     budget_split: Iterable[float] | None = None,
     attribute_epsilon: Iterable[float] | None = None,
+    p: float | None = None,
     q: float | None = None,
     compliance_check: bool | None = None,
     beta: float | None = None,
@@ -134,6 +136,7 @@ def design(
     epsilon: float | None = None,
     budget_split: Iterable[float] | None = None,
     attribute_epsilon: Iterable[float] | None = None,
+    p: float | None = None,
     q: float | None = None,
     cluster_method: Literal["joint", "optimal", "workload"] | None = None,
     spent: float | None = None,
@@ -411,6 +414,7 @@ def design(
     epsilon: float | None = None,
     budget_split: Iterable[float] | None = None,
     attribute_epsilon: Iterable[float] | None = None,
+    p: float | None = None,
     q: float | None = None,
     compliance_check: bool | None = None,
     beta: float | None = None,
@@ -431,7 +435,6 @@ def design(
     order: Iterable[str] | None = None,
     allow_larger_epsilon: bool | None = None,
     one_channel: bool | None = None,
-    p: float | None = None,
     lambda_: float | None = None,
     l: Iterable[int] | None = None,
     control_items: int | None = None,
@@ -475,6 +478,8 @@ def design(
             clusters, optimal, heuristic].
         attribute_epsilon: Epsilon of each attribute instead of a record-level epsilon [independent, clusters, optimal,
             heuristic, reduced, two-attribute; minimax: or one for all].
+        p: Retention probability [warner; independent: of each attribute; clusters: of each attribute, before its
+            cluster is randomized together].
         q: Probability of reporting the true category, before uniform replacement [up; independent and clusters: of each
             attribute, instead of epsilons].
         compliance_check: Add channels with shifted labels, so that noncompliance can be detected (see `compliance`)
@@ -504,7 +509,6 @@ def design(
         order: Order in which the heuristic takes the attributes [default: largest need first] [heuristic].
         allow_larger_epsilon: Accept attribute epsilons larger than requested [heuristic].
         one_channel: One channel for all respondents, instead of randomly assigned channels [workload].
-        p: Retention probability [warner].
         lambda_: Likelihood ratio of the true category to any other [frapp].
         l: Number of reported categories, at least 2: one per attribute, or one for all [l-diversity].
         control_items: Number of control items on the list, 1 to 20 [list].
@@ -537,6 +541,7 @@ def design(
             "epsilon": epsilon,
             "budget_split": budget_split,
             "attribute_epsilon": attribute_epsilon,
+            "p": p,
             "q": q,
             "compliance_check": compliance_check,
             "beta": beta,
@@ -557,7 +562,6 @@ def design(
             "order": order,
             "allow_larger_epsilon": allow_larger_epsilon,
             "one_channel": one_channel,
-            "p": p,
             "lambda": lambda_,
             "l": l,
             "control_items": control_items,

@@ -4,7 +4,7 @@ use candor_base::schema::Schema;
 
 use crate::{DesignError, randomized_attributes};
 
-/// The privacy budget of the attributes; exactly one of `epsilon`, `attribute_epsilon` and `q` is set.
+/// The privacy budget of the attributes; exactly one of `epsilon`, `attribute_epsilon`, `p` and `q` is set.
 pub(crate) struct Budget<'a> {
     /// Record-level epsilon.
     pub(crate) epsilon: Option<f64>,
@@ -12,6 +12,8 @@ pub(crate) struct Budget<'a> {
     pub(crate) ratio: Option<&'a [f64]>,
     /// Epsilon of each attribute.
     pub(crate) attribute_epsilon: Option<&'a [f64]>,
+    /// Probability of reporting the true category of each attribute.
+    pub(crate) p: Option<f64>,
     /// Probability of keeping the true category of each attribute, rather than drawing uniformly.
     pub(crate) q: Option<f64>,
 }
@@ -20,15 +22,17 @@ impl Budget<'_> {
     /// Returns one epsilon for each randomized attribute.
     pub(crate) fn epsilons(&self, schema: &Schema) -> Result<Vec<f64>, DesignError> {
         let private = randomized_attributes(schema)?;
-        match (self.attribute_epsilon, self.epsilon, self.q) {
-            (Some(epsilons), None, None) => Ok(epsilons.to_vec()),
-            (None, Some(total), None) => share(total, &ratio(self.ratio, private.len())?),
-            (None, None, Some(q)) => private.iter().map(|&(_, size)| up_epsilon(size, q)).collect(),
-            (None, None, None) => Err(DesignError::MissingParameter(
-                "this method needs `epsilon` (a total), `attribute_epsilon` (one per attribute) or `q` (one for all)",
+        match (self.attribute_epsilon, self.epsilon, self.p, self.q) {
+            (Some(epsilons), None, None, None) => Ok(epsilons.to_vec()),
+            (None, Some(total), None, None) => share(total, &ratio(self.ratio, private.len())?),
+            (None, None, Some(p), None) => private.iter().map(|&(_, size)| warner_epsilon(size, p)).collect(),
+            (None, None, None, Some(q)) => private.iter().map(|&(_, size)| up_epsilon(size, q)).collect(),
+            (None, None, None, None) => Err(DesignError::MissingParameter(
+                "this method needs `epsilon` (a total), `attribute_epsilon` (one per attribute), or `p` or `q` (one \
+                 for all)",
             )),
             _ => Err(DesignError::MissingParameter(
-                "`epsilon`, `attribute_epsilon` and `q` say the same; give one of them",
+                "`epsilon`, `attribute_epsilon`, `p` and `q` say the same; give one of them",
             )),
         }
     }
@@ -60,6 +64,22 @@ pub fn share(total: f64, ratio: &[f64]) -> Result<Vec<f64>, DesignError> {
     }
     Ok(ratio.iter().map(|r| total * (r / sum)).collect())
 }
+
+/// Returns the epsilon of Warner's method, `|ln(p (n - 1)/(1 - p))|` for `n` categories.
+///
+/// Domingo-Ferrer and Soria-Comas 2020, section 6.3.1, print `p n` in place of `p (n - 1)`.
+///
+/// # Errors
+/// Returns [`DesignError::Parameter`] unless `0 < p < 1`.
+pub(crate) fn warner_epsilon(categories: usize, p: f64) -> Result<f64, DesignError> {
+    match 0.0 < p && p < 1.0 {
+        true => Ok((p * (categories as f64 - 1.0) / (1.0 - p)).ln().abs()),
+        false => Err(DesignError::Parameter { name: "p", value: p, range: OF_P.to_owned() }),
+    }
+}
+
+/// The range of Warner's `p`.
+pub(crate) const OF_P: &str = "it must be above 0 and below 1: otherwise some answers rule out the truth or reveal it";
 
 /// Returns the epsilon of uniform perturbation, `ln(1 + q n/(1 - q))` for `n` categories.
 ///

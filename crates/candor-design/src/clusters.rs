@@ -65,6 +65,9 @@ pub struct ClustersRequest {
     /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
+    /// Probability `p` of section 6.3.1, which sets the epsilon of each attribute: `|ln(p (n - 1)/(1 - p))|`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
     /// Probability of keeping the true category of each attribute, rather than drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
@@ -134,7 +137,7 @@ impl Design for ClustersRequest {
             ClusterMethod::Workload => ClusterDesign::Workload,
         };
         let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
-        let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
+        let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, p: self.p, q: self.q };
         let position = |name: &String| schema.position(name);
         let positions = |names: &Vec<String>| names.iter().map(position).collect::<Result<Vec<usize>, _>>();
         let together = self.clusters.iter().map(positions).collect::<Result<Vec<_>, _>>()?;

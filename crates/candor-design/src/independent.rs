@@ -10,11 +10,12 @@ use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
+use crate::k_ary::warner_channel;
 use crate::outcome::DesignOutcome;
 use crate::traits::{Candidates, ComparisonTarget, Design, parameters};
 use crate::{DesignError, compliance_check, randomized_attributes};
 
-/// Parameters of RR-Independent: `epsilon` (with a `ratio`), `attribute_epsilon` or `q`.
+/// Parameters of RR-Independent: `epsilon` (with a `ratio`), `attribute_epsilon`, `p` or `q`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndependentRequest {
@@ -31,6 +32,9 @@ pub struct IndependentRequest {
     /// Epsilon of each attribute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_epsilon: Option<Vec<f64>>,
+    /// Probability of reporting the true category of each attribute: `p` in the main diagonal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
     /// Probability of keeping the true category of each attribute, rather than drawing uniformly.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<f64>,
@@ -74,9 +78,13 @@ impl IndependentRequest {
 impl Design for IndependentRequest {
     fn design(&self, schema: &Schema, _: ProgressSink<'_>) -> Result<DesignOutcome, DesignError> {
         let (ratio, attribute_epsilon) = (self.ratio.as_deref(), self.attribute_epsilon.as_deref());
-        let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, q: self.q };
+        let budget = Budget { epsilon: self.epsilon, ratio, attribute_epsilon, p: self.p, q: self.q };
         let epsilons = budget.epsilons(schema)?;
-        let plan = if self.mirrored { mirrored_plan(schema, &epsilons)? } else { independent(schema, &epsilons)? };
+        let plan = match (self.mirrored, self.p) {
+            (true, p) => mirrored_plan(schema, at_least_even(schema, p).map(|()| &epsilons[..])?)?,
+            (false, Some(p)) => of_warner(schema, p, &epsilons)?,
+            (false, None) => independent(schema, &epsilons)?,
+        };
         let recommend_workload = self.epsilon.is_some() && schema.randomized().len() > 1;
         Ok(DesignOutcome { recommend_workload, ..DesignOutcome::from(plan) })
     }
@@ -105,6 +113,27 @@ pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignErro
     let blocks = private.iter().zip(epsilons).map(block).collect::<Result<_, DesignError>>()?;
     let requested = epsilons.iter().copied().map(Some).collect();
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "independent".to_owned(), requested }))
+}
+
+/// Designs one block of Warner's method per attribute, all with the same `p`.
+fn of_warner(schema: &Schema, p: f64, epsilons: &[f64]) -> Result<Plan, DesignError> {
+    let private = randomized_attributes(schema)?;
+    let block = |&(attribute, size): &(usize, usize)| Ok(Block::new(vec![attribute], warner_channel(size, p)?));
+    let blocks = private.iter().map(block).collect::<Result<_, DesignError>>()?;
+    let requested = epsilons.iter().copied().map(Some).collect();
+    Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "independent".to_owned(), requested }))
+}
+
+/// Checks that the true category is the likeliest answer about each attribute, as shifted labels require.
+fn at_least_even(schema: &Schema, p: Option<f64>) -> Result<(), DesignError> {
+    let smallest = randomized_attributes(schema)?.into_iter().map(|(_, size)| size).min().unwrap_or(2);
+    match p.filter(|p| p * (smallest as f64) < 1.0) {
+        None => Ok(()),
+        Some(value) => {
+            let range = format!("with `compliance_check` it must be at least 1/{smallest}, the share of a category");
+            Err(DesignError::Parameter { name: "p", value, range })
+        }
+    }
 }
 
 /// Designs the same plan with channels of shifted labels ([`compliance_check`]).
@@ -142,6 +171,28 @@ mod tests {
                 prop_assert_eq!(attribute.marginal, Some(attribute.conditional));
             }
         }
+    }
+
+    /// `p` in the main diagonal, `(1 - p)/(n - 1)` elsewhere, also where the truth is then the least likely answer.
+    #[test]
+    fn p_is_in_the_main_diagonal() {
+        let sizes = [9, 2, 5];
+        let schema = Schema::with_sizes(&sizes).unwrap();
+        for p in [0.05, 0.1, 0.3, 0.5, 0.7] {
+            let request = IndependentRequest { p: Some(p), ..IndependentRequest::default() };
+            let plan = request.design(&schema, ProgressSink::none()).unwrap().plan;
+            for (found, &n) in plan.guarantee().attributes().iter().zip(&sizes) {
+                assert!((found.keep_probability.unwrap() - p).abs() < 1e-12, "{n} {p}");
+                let epsilon = (p * (n as f64 - 1.0) / (1.0 - p)).ln().abs();
+                assert!((found.conditional.as_f64() - epsilon).abs() < 1e-9, "{n} {p}");
+            }
+        }
+        let refused =
+            |request: IndependentRequest| request.design(&schema, ProgressSink::none()).unwrap_err().to_string();
+        assert!(refused(IndependentRequest { p: Some(1.0), ..Default::default() }).contains("below 1"));
+        assert!(refused(IndependentRequest { p: Some(0.5), q: Some(0.5), ..Default::default() }).contains("give one"));
+        let mirrored = IndependentRequest { p: Some(0.3), mirrored: true, ..Default::default() };
+        assert!(refused(mirrored).contains("at least 1/2"));
     }
 
     #[test]

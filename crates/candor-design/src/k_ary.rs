@@ -14,6 +14,7 @@ use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
 use serde::{Deserialize, Serialize};
 
+use crate::budget::OF_P;
 pub use crate::budget::up_epsilon;
 use crate::outcome::DesignOutcome;
 use crate::traits::Design;
@@ -89,14 +90,19 @@ impl Design for FrappRequest {
 /// unless `0 < p < 1`.
 pub fn warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
     let (_, size) = single_attribute(schema, "warner")?;
-    let range = || "it must be above 0 and below 1: otherwise some answers rule out the truth or reveal it".to_owned();
-    let keep = exact(p).filter(|_| p > 0.0 && p < 1.0).ok_or_else(|| parameter("p", p, range()))?;
+    of_pattern(schema, "warner", warner_channel(size, p)?)
+}
+
+/// Returns Warner's channel for an attribute with this many categories.
+pub(crate) fn warner_channel(size: usize, p: f64) -> Result<Pattern, DesignError> {
+    let keep = exact(p).filter(|_| p > 0.0 && p < 1.0).ok_or_else(|| parameter("p", p, OF_P.to_owned()))?;
     let (n, one) = (integer(size), integer(1));
     let np = &n * &keep;
-    match np >= one {
-        true => plan(schema, "warner", PatternSet::no_miss(), &((np - &one) / (n - one))),
-        false => plan(schema, "warner", PatternSet::Only(vec![0]), &(one - np)),
-    }
+    let (set, fraction) = match np >= one {
+        true => (PatternSet::no_miss(), (np - &one) / (n - one)),
+        false => (PatternSet::Only(vec![0]), one - np),
+    };
+    Ok(Pattern::mixture(vec![Axis::single(size)], set, &fraction)?)
 }
 
 /// Designs uniform perturbation: keep the true category with probability `q`, otherwise draw uniformly.
@@ -133,10 +139,14 @@ pub fn frapp(schema: &Schema, lambda: f64) -> Result<Plan, DesignError> {
 }
 
 fn plan(schema: &Schema, method: &'static str, set: PatternSet, fraction: &Rational) -> Result<Plan, DesignError> {
-    let (attribute, size) = single_attribute(schema, method)?;
-    let block = Block::new(vec![attribute], Pattern::mixture(vec![Axis::single(size)], set, fraction)?);
+    let (_, size) = single_attribute(schema, method)?;
+    of_pattern(schema, method, Pattern::mixture(vec![Axis::single(size)], set, fraction)?)
+}
+
+fn of_pattern(schema: &Schema, method: &'static str, pattern: Pattern) -> Result<Plan, DesignError> {
+    let (attribute, _) = single_attribute(schema, method)?;
     let origin = Origin { method: method.to_owned(), requested: vec![None] };
-    Ok(Plan::new(schema.clone(), vec![block])?.with_origin(origin))
+    Ok(Plan::new(schema.clone(), vec![Block::new(vec![attribute], pattern)])?.with_origin(origin))
 }
 
 fn integer(n: usize) -> Rational {

@@ -27,7 +27,7 @@ pub(crate) fn closest(variable: &Variable, bound: f64) -> Option<BreakingPrior> 
     let of_view = |view: &View| match view {
         View::Set { categories, size, hit } => of_sets(&View::favoured(*categories, *size, *hit), prior, bound),
         View::Table(columns) => of_table(columns, prior, bound),
-        View::Bounded { epsilon } => Some(of_bound(*epsilon, prior, bound)),
+        View::Bounded { epsilon, .. } => Some(of_bound(*epsilon, prior, bound)),
     };
     let found = variable.views.iter().filter_map(|(_, view)| of_view(view)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     Some(BreakingPrior { attribute: variable.name.clone(), distance: found.0, prior: found.1 })

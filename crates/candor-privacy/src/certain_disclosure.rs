@@ -3,6 +3,10 @@
 use candor_base::channel::{Channel, Matrix, Pattern};
 use candor_base::plan::Plan;
 
+use crate::figures::ROUNDING;
+use crate::guessing::is_mixed;
+use crate::tied;
+
 /// The most that a response can reveal with certainty about one attribute.
 ///
 /// The adversary knows all other attributes.
@@ -41,9 +45,10 @@ impl Exclusion {
 
 /// Returns the most that responses under a plan can reveal with certainty.
 ///
-/// It is more than nothing exactly if the plan is unbounded. It is computed from the plan's integers. Beyond 20
-/// attributes in one channel it may overstate the disclosure, like the epsilon. Cost: none with a finite epsilon,
-/// otherwise similar to the certificate.
+/// It is more than nothing exactly if the plan is unbounded. It is computed from the plan's integers. Answers about one
+/// attribute can prove a category of another that is tied to it. Beyond 20 attributes in one channel, and for tied
+/// attributes that a block answers together with untied ones, it may overstate the disclosure, like the epsilon. Cost:
+/// none with a finite epsilon, otherwise similar to the certificate.
 pub fn exclusion(plan: &Plan) -> Exclusion {
     if plan.guarantee().epsilon().finite().is_some() {
         return Exclusion::Nothing;
@@ -55,7 +60,20 @@ pub fn exclusion(plan: &Plan) -> Exclusion {
     };
     let channels = plan.blocks().iter().flat_map(|block| block.channels());
     // A possible answer with a probability below every float counts as impossible; its certificate is unbounded, too.
-    channels.map(|(_, channel)| of_channel(channel)).fold(Exclusion::Some, Exclusion::max)
+    let most = channels.map(|(_, channel)| of_channel(channel)).fold(Exclusion::Some, Exclusion::max);
+    if most < Exclusion::AllButOne && proves_tied(plan) { Exclusion::AllButOne } else { most }
+}
+
+/// Returns whether some response can prove a category of a tied attribute without an epsilon.
+fn proves_tied(plan: &Plan) -> bool {
+    let unbounded = |attribute: usize| {
+        let guarantee = plan.guarantee().attributes().iter().find(|known| known.attribute == attribute);
+        guarantee.is_some_and(|known| known.conditional.finite().is_none())
+    };
+    let sights = tied::sights(plan).into_iter().filter(|sight| sight.tied && unbounded(sight.attribute));
+    sights.into_iter().any(|sight| {
+        !sight.exact || sight.worst_posterior(&sight.uniform()) >= 1.0 - ROUNDING || is_mixed(plan, sight.attribute)
+    })
 }
 
 fn of_matrix(matrix: &Matrix) -> Exclusion {

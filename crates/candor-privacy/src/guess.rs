@@ -1,19 +1,18 @@
 //! Guess accuracy for one attribute given the complete response, including channel IDs.
 //!
 //! The prior is uniform over the attribute's categories, then uniform over the possible completions of its component.
-//! Other attributes are uniform. Answers about attributes that are not tied to this one then reveal nothing about it,
-//! for three reasons:
+//! The possible combinations of every other component are equally likely, too. Answers about attributes that are not
+//! tied to any other then reveal nothing about this one, for three reasons:
 //! - blocks are independent,
 //! - a pattern's likelihood depends on each attribute only by whether its own answer hits,
 //! - a strip counts only by its number of cells with each category.
 //!
-//! So each channel reduces to a channel of the attribute alone, and only the records of a component are ever listed.
+//! So without tied attributes each channel reduces to a channel of the attribute alone.
 
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::{Block, Plan};
 
 use crate::tied;
-use crate::view::View;
 
 /// Guess accuracy and worst posterior of an attribute given the complete response, for a uniform prior.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,18 +37,15 @@ pub fn guesses(plan: &Plan) -> Vec<Guess> {
         block.attributes().iter().enumerate().map(about).collect()
     };
     let mut found: Vec<(usize, Guess)> = plan.blocks().iter().flat_map(in_block).collect();
-    for component in plan.schema().components().iter().filter(|component| component.is_tied()) {
-        for (attribute, view) in tied::views(plan, component) {
-            let uniform = vec![1.0 / plan.schema().size(attribute) as f64; plan.schema().size(attribute)];
-            let uniform = tied::possible(&view, &uniform);
-            let guess = Guess {
-                probability: view.guess(&uniform).min(1.0),
-                worst_posterior: view.worst_posterior(&uniform),
-                worst_chance: None,
-                exact: !matches!(view, View::Bounded { .. }),
-            };
-            found.iter_mut().filter(|(other, _)| *other == attribute).for_each(|(_, known)| *known = guess);
-        }
+    for sight in tied::sights(plan) {
+        let uniform = sight.uniform();
+        let guess = Guess {
+            probability: sight.guess(&uniform),
+            worst_posterior: sight.worst_posterior(&uniform),
+            worst_chance: None,
+            exact: sight.exact,
+        };
+        found.iter_mut().filter(|(other, _)| *other == sight.attribute).for_each(|(_, known)| *known = guess);
     }
     found.sort_by_key(|&(attribute, _)| attribute);
     found.into_iter().map(|(_, guess)| guess).collect()

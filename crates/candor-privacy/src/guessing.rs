@@ -2,10 +2,8 @@
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, Rounding};
 use crate::figures::{ROUNDING, at_most};
-use crate::tied;
-use crate::variables::Variable;
 use crate::view::{View, of_strip};
-use candor_base::channel::{Channel, Matrix};
+use candor_base::channel::{Channel, Matrix, Part, Pattern};
 use candor_base::plan::{Block, Plan};
 
 /// The criterion, with its largest allowed guess accuracy.
@@ -32,20 +30,22 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
         for (place, &attribute) in block.attributes().iter().enumerate() {
             let name = plan.schema().name(attribute);
             let uniform = vec![1.0 / plan.schema().size(attribute) as f64; plan.schema().size(attribute)];
-            let tied = question.variables.iter().find(|variable| variable.tied && variable.name == name);
-            let (own, knowing) = match tied {
-                Some(variable) => of_tied(question.plan, variable, attribute, &uniform),
-                None => (
-                    mean(block, |channel| own_answer(channel, place, &uniform)),
-                    mean(block, |channel| knowing_others(channel, place, &uniform)),
-                ),
+            let whole = question.variables.iter().find(|variable| variable.whole.is_some() && variable.name == name);
+            let tied = whole.is_some_and(|variable| variable.tied);
+            let own = match whole.and_then(|variable| Some((variable, variable.whole.as_ref()?))) {
+                Some((variable, uniform)) => Some(guess_of_views(&variable.views, uniform)),
+                None => mean(block, |channel| own_answer(channel, place, &uniform)),
+            };
+            let knowing = match own {
+                Some(own) if tied => Some(knowing_untied(question.plan, attribute, own)),
+                _ => mean(block, |channel| knowing_others(channel, place, &uniform)),
             };
             let mut push = |about: String, value: f64| details.push(Detail { about, value: Some(value) });
             if let Some(own) = own {
                 push(name.to_owned(), own);
             }
             if let Some(knowing) = knowing.filter(|&p| own.is_none_or(|own| (p - own).abs() > ROUNDING)) {
-                let known = if tied.is_some() { "what is not tied to it" } else { "the others" };
+                let known = if tied { "what is not tied to it" } else { "the others" };
                 push(format!("{name}, knowing {known}"), knowing);
             }
             largest = largest.max(own.unwrap_or(0.0)).max(knowing.unwrap_or(0.0));
@@ -65,21 +65,28 @@ fn guessing(question: &AuditRequest<'_>) -> CriterionResult {
         .judged(question, |required| matches!(*required, [most] if largest <= most + ROUNDING))
 }
 
-/// Returns the guess accuracies for a tied attribute: from the complete response, and with all untied attributes known.
+/// Returns the guess accuracy for a tied attribute with all untied attributes known.
 ///
-/// The second is bounded by the conditional epsilon if some block contains attributes both inside and outside the
-/// component. Otherwise it equals the first.
-fn of_tied(plan: &Plan, variable: &Variable, attribute: usize, uniform: &[f64]) -> (Option<f64>, Option<f64>) {
-    let own = |(weight, view): &(f64, View)| weight * view.guess(&tied::possible(view, uniform));
-    let own = variable.views.iter().map(own).sum::<f64>();
+/// `own` is the guess accuracy from the response alone.
+/// It is bounded by the conditional epsilon if some block contains attributes both inside and outside the component.
+/// Otherwise untied attributes add nothing.
+fn knowing_untied(plan: &Plan, attribute: usize, own: f64) -> f64 {
+    if !is_mixed(plan, attribute) {
+        return own;
+    }
+    let conditional = plan.guarantee().attributes().iter().find(|a| a.attribute == attribute);
+    let bound = View::Bounded { epsilon: conditional.map_or(f64::INFINITY, |a| a.conditional.as_f64()), guess: None };
+    let categories = plan.schema().size(attribute);
+    bound.guess(&vec![1.0 / categories as f64; categories]).max(own)
+}
+
+/// Returns whether some block answers attributes both inside and outside the component of an attribute.
+pub(crate) fn is_mixed(plan: &Plan, attribute: usize) -> bool {
     let components = plan.schema().components();
     let component = components.iter().find(|component| component.attributes().contains(&attribute));
     let inside = |a: &usize| component.is_some_and(|component| component.attributes().contains(a));
     let mixed = |block: &Block| block.attributes().iter().any(inside) && !block.attributes().iter().all(inside);
-    let conditional = plan.guarantee().attributes().iter().find(|a| a.attribute == attribute);
-    let bound = View::Bounded { epsilon: conditional.map_or(f64::INFINITY, |a| a.conditional.as_f64()) };
-    let knowing = if plan.blocks().iter().any(mixed) { bound.guess(uniform).max(own) } else { own };
-    (Some(own), Some(knowing))
+    plan.blocks().iter().any(mixed)
 }
 
 /// Returns the mean over the channels, or `None` if some channel has no value.
@@ -90,24 +97,24 @@ fn mean(block: &Block, value: impl Fn(&Channel) -> Option<f64>) -> Option<f64> {
 fn own_answer(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
         Channel::Pattern(pattern) => Some(View::of_pattern(pattern, place).guess(uniform)),
-        Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), false), uniform)),
+        Channel::Strip(strip) => Some(guess_of_views(&of_strip(strip, place, uniform.len(), false), uniform)),
         Channel::Matrix(matrix) => (matrix.sizes().len() == 1).then(|| of_matrix(matrix, place)),
     }
 }
 
-fn guess_of_views(views: Vec<(f64, View)>, prior: &[f64]) -> f64 {
+fn guess_of_views(views: &[(f64, View)], prior: &[f64]) -> f64 {
     views.iter().map(|(chance, view)| chance * view.guess(prior)).sum()
 }
 
 /// Returns the sum over all answers of the largest likelihood, divided by the number of categories.
 ///
-/// Returns `None` with more than 20 attributes in one channel.
-fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
+/// With more than 20 attributes in one channel it may be an upper bound.
+pub(crate) fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f64> {
     match channel {
-        Channel::Strip(strip) => Some(guess_of_views(of_strip(strip, place, uniform.len(), true), uniform)),
+        Channel::Strip(strip) => Some(guess_of_views(&of_strip(strip, place, uniform.len(), true), uniform)),
         Channel::Matrix(matrix) => Some(of_matrix(matrix, place)),
         Channel::Pattern(pattern) => {
-            let relative = pattern.relative_likelihoods()?;
+            let Some(relative) = pattern.relative_likelihoods() else { return Some(of_many(pattern, place, uniform)) };
             let shares: Vec<[f64; 2]> = pattern.axes().iter().map(|axis| axis.shares()).collect();
             let bit = 1usize << place;
             let mut sum = 0.0;
@@ -117,6 +124,21 @@ fn knowing_others(channel: &Channel, place: usize, uniform: &[f64]) -> Option<f6
                     * relative[others].max(relative[others | bit]);
             }
             Some((sum / pattern.axes()[place].categories as f64).min(1.0))
+        }
+    }
+}
+
+/// Returns the guess accuracy for one of more than 20 attributes, with the others known.
+///
+/// If no set of patterns prefers misses, the best guess is always a category of the answer, so that knowing the others
+/// adds nothing. Otherwise the conditional epsilon is a bound.
+fn of_many(pattern: &Pattern, place: usize, uniform: &[f64]) -> f64 {
+    let prefers_hits = |part: &Part| part.set.is_down_closed() || !part.set.looks_at(place);
+    match pattern.parts().iter().all(prefers_hits) {
+        true => View::of_pattern(pattern, place).guess(uniform),
+        false => {
+            let epsilon = pattern.conditional_epsilons()[place].as_f64();
+            View::Bounded { epsilon, guess: None }.guess(uniform)
         }
     }
 }

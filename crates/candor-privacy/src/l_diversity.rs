@@ -4,6 +4,7 @@ use num_bigint::BigUint;
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, RequirementError, Rounding};
 use crate::figures::ROUNDING;
+use crate::guessing::is_mixed;
 use crate::view::View;
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::Plan;
@@ -41,15 +42,19 @@ fn l_diversity(question: &AuditRequest<'_>) -> CriterionResult {
     let mut details = of_attributes(question.plan);
     for (about, l) in &mut details {
         if let Some(variable) = question.variables.iter().find(|variable| variable.tied && variable.name == *about) {
-            *l = variable.views.iter().map(|(_, view)| most_plausible(view)).min().unwrap_or(1);
+            // Knowing the attributes beside it may favor one category.
+            let mixed =
+                question.plan.schema().position(about).is_ok_and(|attribute| is_mixed(question.plan, attribute));
+            let least = variable.views.iter().map(|(_, view)| most_plausible(view)).min().unwrap_or(1);
+            *l = if mixed { 1 } else { least };
         }
     }
     let least = details.iter().map(|&(_, l)| l).min().unwrap_or(1);
     let sentence = match least {
         1 => "Some response makes one category of an attribute more plausible than any other.".to_owned(),
         l => format!(
-            "After every response, at least {l} categories of each attribute are equally plausible and none is more \
-             so, even for somebody who knows all other attributes that are not tied to it."
+            "For somebody who knows all other attributes that are not tied to it, at least {l} categories of each \
+             attribute are equally plausible after every response, and none is more so."
         ),
     };
     let detail = |(about, l): (String, usize)| Detail { about, value: Some(l as f64) };

@@ -13,6 +13,7 @@
 
 mod figures;
 mod view;
+mod scope;
 mod tied;
 mod variables;
 pub mod guess;

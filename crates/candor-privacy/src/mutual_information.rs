@@ -76,7 +76,7 @@ fn of_view(view: &View, prior: &[f64]) -> (f64, bool) {
             };
             ((0..outputs).map(of_output).sum::<f64>().max(0.0), true)
         }
-        View::Bounded { epsilon } => {
+        View::Bounded { epsilon, .. } => {
             // The divergence between two categories is at most epsilon tanh(epsilon/2), and the information at most the
             // entropy of the prior.
             let entropy: f64 = prior.iter().filter(|p| **p > 0.0).map(|p| -p * p.log2()).sum();

@@ -1,7 +1,5 @@
 //! The randomized attributes of a plan, each with its prior and the adversary's views of its answers.
 
-use std::collections::HashMap;
-
 use candor_base::channel::{Channel, Matrix, Strip};
 use candor_base::plan::{Block, Plan};
 
@@ -17,29 +15,25 @@ pub(crate) struct Variable {
     pub(crate) views: Vec<(f64, View)>,
     /// Whether the views reveal more than the answers do, so that all results are bounds.
     pub(crate) bounded: bool,
-    /// Whether it is tied to others; then the complete response counts, not only its own answer.
+    /// Whether it is tied to others.
     pub(crate) tied: bool,
+    /// If the complete response counts, not only its own answer: the uniform prior over its possible categories.
+    pub(crate) whole: Option<Vec<f64>>,
 }
 
 /// Returns each randomized attribute with its prior, in the order of the blocks, and each cross-classification.
 ///
 /// A cross-classification is listed if a matrix answers it. `priors` are by position in the schema.
 pub(crate) fn variables(plan: &Plan, priors: &[Vec<f64>]) -> Vec<Variable> {
-    let tied: HashMap<usize, View> = plan
-        .schema()
-        .components()
-        .iter()
-        .filter(|component| component.is_tied())
-        .flat_map(|component| tied::views(plan, component))
-        .collect();
     let mut variables: Vec<Variable> = plan.blocks().iter().flat_map(|block| of_block(plan, block, priors)).collect();
-    for (attribute, view) in tied {
-        let name = plan.schema().name(attribute);
+    for sight in tied::sights(plan) {
+        let name = plan.schema().name(sight.attribute);
         if let Some(variable) = variables.iter_mut().find(|variable| variable.name == name) {
-            variable.tied = true;
-            variable.prior = tied::possible(&view, &variable.prior);
-            variable.bounded = matches!(view, View::Bounded { .. });
-            variable.views = vec![(1.0, view)];
+            variable.prior = sight.restricted(&variable.prior);
+            variable.bounded = !sight.exact;
+            variable.tied = sight.tied;
+            variable.whole = Some(sight.uniform());
+            variable.views = sight.views;
         }
     }
     variables
@@ -69,6 +63,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             }),
             bounded: block.strips().any(|strip| known(strip, place) || !tells_set(strip, place)),
             tied: false,
+            whole: None,
         })
         .collect();
     if let (Channel::Matrix(_), true) = (&block.channels()[0].1, block.attributes().len() > 1) {
@@ -84,6 +79,7 @@ fn of_block(plan: &Plan, block: &Block, priors: &[Vec<f64>]) -> Vec<Variable> {
             }),
             bounded: false,
             tied: false,
+            whole: None,
         });
     }
     variables

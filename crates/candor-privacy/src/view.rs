@@ -8,14 +8,17 @@ use std::collections::BTreeMap;
 
 use candor_base::channel::{Axis, Pattern, Strip};
 
+use crate::figures::ROUNDING;
+
 /// The dependence of an answer on the true category.
 pub(crate) enum View {
     /// A set of `size` categories, which contains the true category with probability `hit`.
     Set { categories: usize, size: usize, hit: f64 },
     /// The transition matrix, as `columns[category][output]`.
     Table(Vec<Vec<f64>>),
-    /// An unlisted channel of which only a bound is known: no likelihood is more than `e^epsilon` times another.
-    Bounded { epsilon: f64 },
+    /// An unlisted channel of which only bounds are known: no likelihood is more than `e^epsilon` times another, and the
+    /// guess accuracy for a uniform prior is at most `guess`.
+    Bounded { epsilon: f64, guess: Option<f64> },
 }
 
 /// Returns the views of a strip for the attribute at a place of the block, with their probabilities.
@@ -98,7 +101,10 @@ impl View {
                 (0..outputs).map(best).sum()
             }
             View::Set { categories, size, hit } => guess_of_set(*categories, *size, *hit, prior),
-            View::Bounded { .. } => self.worst_posterior(prior),
+            View::Bounded { guess, .. } => {
+                let even = prior.iter().all(|p| (p * prior.len() as f64 - 1.0).abs() < ROUNDING);
+                guess.filter(|_| even).unwrap_or(1.0).min(self.worst_posterior(prior))
+            }
         }
     }
 
@@ -124,7 +130,7 @@ impl View {
                 };
                 prior.iter().enumerate().map(posterior).fold(0.0, f64::max)
             }
-            View::Bounded { epsilon } => {
+            View::Bounded { epsilon, .. } => {
                 let most = prior.iter().copied().fold(0.0, f64::max);
                 most / (most + (1.0 - most) * (-epsilon).exp())
             }
@@ -141,7 +147,7 @@ impl View {
                 let (a, q) = (*categories as f64, *size as f64);
                 2.0 * (a * hit - q).abs() / (a - 1.0)
             }
-            View::Bounded { epsilon } => 2.0 * (epsilon / 2.0).tanh(),
+            View::Bounded { epsilon, .. } => 2.0 * (epsilon / 2.0).tanh(),
             View::Table(columns) => {
                 let distance = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>();
                 let from =

@@ -126,3 +126,48 @@ fn by_method() {
     assert_eq!(exclusion(&many(1)), Exclusion::AllButOne);
     assert_eq!(exclusion(&many(2)), Exclusion::Some);
 }
+
+/// Lists of three-category answers about a question and its follow-ups, each in a block of its own.
+#[test]
+fn answers_to_follow_ups_prove_the_question_they_depend_on() {
+    let attribute =
+        |name: &str, asked: &str| format!("[[attribute]]\nname = \"{name}\"\n{asked}categories = [\"no\", \"yes\"]\n");
+    let asked = "asked_if = \"Use = yes\"\n";
+    let text = attribute("Use", "") + &attribute("Daily", asked) + &attribute("Alone", asked);
+    let schema = Schema::from_toml(&text).unwrap();
+    let set = |a: usize, q: usize| {
+        let part = Part { set: PatternSet::no_miss(), weight: 1 };
+        Channel::from(Pattern::new(vec![Axis::set(a, q)], vec![part]).unwrap())
+    };
+    let plan = |sizes: [usize; 3]| {
+        let block = |attribute: usize| Block::new(vec![attribute], set(schema.size(attribute), sizes[attribute]));
+        Plan::new(schema.clone(), (0..3).map(block).collect()).unwrap()
+    };
+    // Records are (Use, Daily, Alone); 2 is "(not asked)".
+    let possible = [[0, 2, 2], [1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]];
+    for sizes in [[2, 2, 2], [2, 2, 3], [2, 3, 3], [1, 3, 3], [2, 3, 1]] {
+        let lists: Vec<Vec<Vec<usize>>> = (0..3)
+            .map(|a| {
+                let all = 0..1usize << schema.size(a);
+                let members = |mask: usize| (0..schema.size(a)).filter(|c| mask >> c & 1 == 1).collect::<Vec<usize>>();
+                all.map(members).filter(|list| list.len() == sizes[a]).collect()
+            })
+            .collect();
+        let mut expected = Exclusion::Nothing;
+        for answer in definition::product(&lists.iter().map(|lists| (0..lists.len()).collect()).collect::<Vec<_>>()) {
+            let gives = |record: &&[usize; 3]| (0..3).all(|a| lists[a][answer[a]].contains(&record[a]));
+            let left: Vec<&[usize; 3]> = possible.iter().filter(gives).collect();
+            for a in (0..3).filter(|_| !left.is_empty()) {
+                let mut categories: Vec<usize> = left.iter().map(|record| record[a]).collect();
+                categories.sort_unstable();
+                categories.dedup();
+                expected = expected.max(match categories.len() {
+                    1 => Exclusion::AllButOne,
+                    n if n == schema.size(a) => Exclusion::Nothing,
+                    _ => Exclusion::Some,
+                });
+            }
+        }
+        assert_eq!(exclusion(&plan(sizes)), expected, "{sizes:?}");
+    }
+}

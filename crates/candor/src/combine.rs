@@ -99,7 +99,7 @@ pub fn combine(plans: &[Plan], options: CombineOptions) -> Result<Combination, S
     let unstated = (!found.unstated.is_empty()).then(|| {
         format!(
             "The plans of {} were each certified for a prior. A plan states at most one prior, so this one states \
-             none; for its guarantees under priors, use `audit` with a `prior` for each",
+             none; an audit with a `prior` for each computes its guarantees under them",
             found.unstated.join(" and ")
         )
     });

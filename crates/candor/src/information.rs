@@ -79,7 +79,7 @@ impl LearningLimit {
     /// Returns another [`StudyError`] if the method has no such parameter, or if another limit is given.
     pub fn put(self, method: Method, schema: &Schema, parameters: &mut Map<String, Value>) -> Result<(), StudyError> {
         let name = if matches!(self, LearningLimit::Rho(..)) { "rho" } else { "beta" };
-        let given = ["epsilon", "attribute_epsilon", "likelihood_ratio", "q"]
+        let given = ["epsilon", "attribute_epsilon", "likelihood_ratio", "p", "q"]
             .into_iter()
             .find(|other| parameters.contains_key(*other));
         if let Some(given) = given {

@@ -203,14 +203,28 @@ pub fn run(args: ParetoArgs) -> Result<(), Failure> {
     }
 }
 
-/// Writes the matrix of every point into a folder.
+/// Writes the matrix of every point into a folder, in place of those that its index lists.
 fn write_matrices(folder: &Path, fronts: &Fronts) -> Result<(), Failure> {
     let failed = |error| Failure::Input(format!("cannot create the folder {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
+    let listed = std::fs::read_to_string(folder.join("index.csv")).unwrap_or_default();
+    let earlier = listed.lines().filter_map(|line| line.split(',').next()).filter(|name| Fronts::is_matrix_file(name));
+    for path in earlier.map(|name| folder.join(name)).filter(|path| path.exists()) {
+        let failed = |error| Failure::Input(format!("cannot replace {}: {error}", path.display()));
+        std::fs::remove_file(&path).map_err(failed)?;
+    }
     for (name, text) in fronts.matrices() {
         write_document(&Target::new(&folder.join(name).to_string_lossy()), text.as_bytes())?;
     }
     Ok(())
+}
+
+/// Number of steps of an entry of a matrix in the example after Fact 1 of Huang and Du 2008.
+const BRUTE_FORCE_STEPS: usize = 100;
+
+/// Formats a power of ten with three digits.
+fn power_of_ten(exponent: f64) -> String {
+    format!("{:.2}e{}", 10f64.powf(exponent - exponent.floor()), exponent.floor())
 }
 
 /// Formats a gap with two digits, rounded up.
@@ -265,7 +279,12 @@ fn describe(fronts: &Fronts, plots: &[PathBuf]) -> String {
     let _ = write!(text, "\n  and of whole fronts: Warner {:.4}", fronts.warner_hypervolume);
     if let (Some(volume), Some(evaluations)) = (fronts.evolved_hypervolume, fronts.evaluations) {
         let evaluations = count(evaluations as u64);
-        let _ = write!(text, ", evolved {volume:.4} ({evaluations} matrices tried)");
+        let all = power_of_ten(fronts.brute_force_log10(BRUTE_FORCE_STEPS));
+        let _ = write!(
+            text,
+            ", evolved {volume:.4}\n  {evaluations} matrices tried; with entries in steps of 1/{BRUTE_FORCE_STEPS} \
+             there are {all}"
+        );
     }
     text.push('\n');
     text + &remarks(fronts, plots)

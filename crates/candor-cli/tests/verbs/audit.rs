@@ -360,3 +360,20 @@ fn audits_tell_what_shuffling_adds() {
     sandbox.run("audit plan.json --respondents 100 --delta 0.1").refused(2, &["--delta"]);
     sandbox.run("audit plan.json --respondents 100 --colluding 100").refused(2, &["--respondents"]);
 }
+
+/// A follow-up's list of answers can prove the question: respondents are not told otherwise.
+#[test]
+fn lists_about_follow_ups_give_the_question_away() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "schema.toml",
+        "[[attribute]]\nname = \"Use\"\ncategories = [\"no\", \"yes\"]\n[[attribute]]\nname = \"Daily\"\ncategories = \
+         [\"no\", \"yes\"]\nasked_if = \"Use = yes\"\n",
+    );
+    sandbox.run("design schema.toml --method l-diversity --l 2 -o plan.json").fine();
+    let sheet = sandbox.run("explain plan.json").fine().out;
+    assert!(!sheet.contains("never all but one") && !sheet.contains("nobody can be sure what you said"), "{sheet}");
+    sandbox.write("people.csv", "Use,Daily\nno,\nyes,no\n");
+    let warned = sandbox.run("randomize plan.json people.csv -o r.csv").fine().err;
+    assert!(warned.contains("can prove which one is true"), "{warned}");
+}

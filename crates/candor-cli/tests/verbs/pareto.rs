@@ -41,6 +41,30 @@ fn a_front_in_words_files_and_pictures() {
     assert!(evolved["points"][0]["lower_bound"].is_null() && evolved["points"][0]["outputs"] == 4);
 }
 
+/// Fact 1 of Huang and Du 2008: 10 categories in steps of 1/100 give 1.98e126 matrices.
+#[test]
+fn a_brute_force_search_is_counted() {
+    let sandbox = Sandbox::new();
+    let said =
+        sandbox.run("pareto --uniform-prior 10 --points 2 --method evolve --generations 2 --polish false").fine();
+    assert!(said.out.contains("with entries in steps of 1/100 there are 1.98e126"), "{}", said.out);
+}
+
+#[test]
+fn matrices_of_an_earlier_front_do_not_stay() {
+    let sandbox = Sandbox::new();
+    let pareto = "pareto --prior 0.5,0.3,0.2 --method exact --matrices points --points";
+    sandbox.run(&format!("{pareto} 5")).fine();
+    sandbox.write("points/exact-mine.csv", "1,0\n0,1\n");
+    sandbox.run(&format!("{pareto} 2")).fine();
+    let mut found: Vec<String> = std::fs::read_dir(sandbox.path("points"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    found.sort();
+    assert_eq!(found, ["exact-001.csv", "exact-002.csv", "exact-mine.csv", "index.csv"]);
+}
+
 #[test]
 fn golden_points_and_few_outputs() {
     let sandbox = Sandbox::new();

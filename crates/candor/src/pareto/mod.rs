@@ -449,6 +449,21 @@ impl Fronts {
         files
     }
 
+    /// Returns whether a file has a name that [`Fronts::matrices`] gives to a matrix.
+    pub fn is_matrix_file(name: &str) -> bool {
+        let number = name.strip_prefix("exact-").or(name.strip_prefix("evolved-")).and_then(|n| n.strip_suffix(".csv"));
+        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
+    /// Returns the decimal logarithm of the number of square matrices whose entries are multiples of `1/steps`.
+    ///
+    /// A brute-force search tries them all: `binomial(steps + n - 1, steps)^n` for `n` categories (Huang and Du 2008,
+    /// Fact 1).
+    pub fn brute_force_log10(&self, steps: usize) -> f64 {
+        let n = self.prior.len();
+        n as f64 * (1..n).map(|i| ((steps + i) as f64 / i as f64).log10()).sum::<f64>()
+    }
+
     /// Formats the rows as CSV.
     pub fn csv(&self) -> String {
         let mut text = "privacy,warner,evolved,exact,lower_bound,worst_posterior,outputs\n".to_owned();

@@ -28,6 +28,20 @@ impl Chance {
 /// It has chains, several children, public parents, and categories for missing values.
 fn conditional_schema(chance: &mut Chance) -> Schema {
     let attributes = 2 + chance.below(3);
+    Schema::from_toml(&conditional(chance, 'q', attributes)).unwrap()
+}
+
+/// Returns two components with skip logic, and perhaps an attribute that is tied to none.
+fn two_components(chance: &mut Chance) -> Schema {
+    let mut text = conditional(chance, 'q', 2) + &conditional(chance, 'r', 2);
+    if chance.below(2) == 0 {
+        text += "[[attribute]]\nname = \"free\"\ncategories = [\"0\", \"1\"]\n";
+    }
+    Schema::from_toml(&text).unwrap()
+}
+
+/// Returns attributes in TOML, some of which are asked depending on others.
+fn conditional(chance: &mut Chance, letter: char, attributes: usize) -> String {
     let mut text = String::new();
     let mut labels: Vec<Vec<String>> = Vec::new();
     let mut public = Vec::new();
@@ -38,20 +52,20 @@ fn conditional_schema(chance: &mut Chance) -> Schema {
         }
         let parent = (a > 0 && chance.below(5) > 0).then(|| chance.below(a));
         let is_public = chance.below(5) == 0 && parent.is_none_or(|parent| public[parent]);
-        text += &format!("[[attribute]]\nname = \"q{a}\"\npublic = {is_public}\ncategories = {own:?}\n");
+        text += &format!("[[attribute]]\nname = \"{letter}{a}\"\npublic = {is_public}\ncategories = {own:?}\n");
         if let Some(parent) = parent {
             let some = labels[parent].iter().filter(|_| chance.below(2) == 0).cloned().collect::<Vec<String>>();
             let asks = if some.is_empty() { vec![labels[parent][0].clone()] } else { some };
-            text += &format!("asked_if = {{ attribute = \"q{parent}\", categories = {asks:?} }}\n");
+            text += &format!("asked_if = {{ attribute = \"{letter}{parent}\", categories = {asks:?} }}\n");
             own.push("(not asked)".to_owned());
         }
         labels.push(own);
         public.push(is_public);
     }
     if public.iter().all(|&public| public) {
-        text += "[[attribute]]\nname = \"more\"\ncategories = [\"0\", \"1\"]\n";
+        text += &format!("[[attribute]]\nname = \"{letter}more\"\ncategories = [\"0\", \"1\"]\n");
     }
-    Schema::from_toml(&text).unwrap()
+    text
 }
 
 /// Returns attributes, cross-classifications, and attributes together with their cross-classifications.
@@ -128,9 +142,8 @@ fn written_out(plan: &Plan) -> Option<Written> {
     Some(Written { records, likelihoods })
 }
 
-/// Returns the largest log ratio between possible records that agree outside of the component, with equal public
-/// answers.
-fn conditional(plan: &Plan, written: &Written, tied: &[usize]) -> f64 {
+/// Returns the largest log ratio between possible records that agree outside of the component.
+fn conditional_epsilon(plan: &Plan, written: &Written, tied: &[usize]) -> f64 {
     let mut worst = 0.0f64;
     let possible: Vec<usize> =
         (0..written.records.len()).filter(|&r| is_possible(plan.schema(), &written.records[r])).collect();
@@ -146,31 +159,28 @@ fn conditional(plan: &Plan, written: &Written, tied: &[usize]) -> f64 {
     worst
 }
 
-/// Returns guess accuracy and worst posterior from everything that is sent, including public answers.
-fn guess(plan: &Plan, written: &Written, attribute: usize, tied: &[usize]) -> (f64, f64) {
+/// What everything that is sent, including public answers, reveals about an attribute.
+struct Revealed {
+    right: f64,
+    surest: f64,
+    bits: f64,
+}
+
+/// Returns it for a prior that is uniform over the attribute's categories, then uniform over possible records.
+fn revealed(plan: &Plan, written: &Written, attribute: usize) -> Revealed {
     let schema = plan.schema();
-    // Outside of the component everything is uniform, so possibility there does not matter.
-    let inside = |record: &[usize]| {
-        let mut checked: Vec<usize> = record.to_vec();
-        let some = written
-            .records
-            .iter()
-            .find(|other| is_possible(schema, other) && tied.iter().all(|&a| other[a] == record[a]));
-        if let Some(some) = some {
-            (0..checked.len()).filter(|a| !tied.contains(a)).for_each(|a| checked[a] = some[a]);
-        }
-        is_possible(schema, &checked)
-    };
     let categories = schema.size(attribute);
     let mut counts = vec![0.0f64; categories];
-    let public: Vec<usize> = tied.iter().copied().filter(|&a| schema.attributes()[a].is_public()).collect();
+    let public: Vec<usize> = (0..schema.attributes().len()).filter(|&a| schema.attributes()[a].is_public()).collect();
     let mut sums: std::collections::HashMap<Vec<usize>, Vec<Vec<f64>>> = std::collections::HashMap::new();
-    for (record, row) in written.records.iter().zip(&written.likelihoods).filter(|(record, _)| inside(record)) {
+    let people = written.records.iter().zip(&written.likelihoods);
+    for (record, row) in people.filter(|(record, _)| is_possible(schema, record)) {
         counts[record[attribute]] += 1.0;
         let seen: Vec<usize> = public.iter().map(|&a| record[a]).collect();
         let sums = sums.entry(seen).or_insert_with(|| vec![vec![0.0; row.len()]; categories]);
         sums[record[attribute]].iter_mut().zip(row).for_each(|(sum, p)| *sum += p);
     }
+    let mut bits = 0.0;
     let (mut right, mut surest) = (0.0, 0.0f64);
     for sums in sums.values() {
         let possible = counts.iter().filter(|count| **count > 0.0).count() as f64;
@@ -181,9 +191,24 @@ fn guess(plan: &Plan, written: &Written, attribute: usize, tied: &[usize]) -> (f
             let (all, best) = (joint.iter().sum::<f64>(), joint.iter().copied().fold(0.0, f64::max));
             right += best;
             surest = surest.max(if all > 0.0 { best / all } else { 0.0 });
+            let term = |p: f64| if p > 0.0 { p * (p * possible / all).log2() } else { 0.0 };
+            bits += joint.into_iter().map(term).sum::<f64>();
         }
     }
-    (right, surest)
+    Revealed { right, surest, bits }
+}
+
+/// Returns whether a channel answers the attribute together with tied ones, or it is tied itself.
+fn is_concerned(plan: &Plan, attribute: usize) -> bool {
+    let is_tied = |attribute: usize| component(plan.schema(), attribute).len() > 1;
+    let answers = |block: &Block| {
+        let touched = |(_, channel): &(u64, Channel)| {
+            let places = channel.places().into_iter().map(|place| block.attributes()[place]).collect::<Vec<usize>>();
+            places.contains(&attribute) && places.into_iter().any(is_tied)
+        };
+        block.channels().iter().any(touched)
+    };
+    is_tied(attribute) || plan.blocks().iter().any(answers)
 }
 
 /// Compares all numbers about every attribute with brute force.
@@ -201,21 +226,22 @@ fn check(plan: &Plan, note: &str) -> (usize, usize) {
     for (printed, attribute) in printed.iter().zip(plan.schema().randomized()) {
         let tied = component(plan.schema(), attribute);
         let note = format!("{note}, {}: {plan:?}", printed.name);
-        let epsilon = conditional(plan, &written, &tied);
+        let epsilon = conditional_epsilon(plan, &written, &tied);
         let certified = printed.conditional_epsilon.unwrap_or(f64::INFINITY);
         assert!(certified >= epsilon - 1e-12, "conditional {certified} < {epsilon}, {note}");
-        let (right, surest) = guess(plan, &written, attribute, &tied);
+        let Revealed { right, surest, bits } = revealed(plan, &written, attribute);
         assert!(printed.guess_probability >= right - 1e-9, "{} < {right}, {note}", printed.guess_probability);
         assert!(printed.worst_posterior >= surest - 1e-9, "{} < {surest}, {note}", printed.worst_posterior);
         if printed.guess_exact {
             assert!((printed.guess_probability - right).abs() < 1e-9, "{} {right}, {note}", printed.guess_probability);
             assert!((printed.worst_posterior - surest).abs() < 1e-9, "{} {surest}, {note}", printed.worst_posterior);
         }
-        if tied.len() > 1 {
+        if is_concerned(plan, attribute) {
             let sure = |found: Option<f64>| found.unwrap_or(f64::INFINITY);
             assert!(sure(of("worst-posterior", &printed.name)) >= surest - 1e-9, "worst-posterior, {note}");
             assert!(sure(of("guessing", &printed.name)) >= right - 1e-9, "guessing, {note}");
             assert!(of("map-privacy", &printed.name).unwrap_or(0.0) <= 1.0 - right + 1e-9, "map-privacy, {note}");
+            assert!(sure(of("mutual-information", &printed.name)) >= bits - 1e-9, "mutual-information, {note}");
         }
         compared += 1;
         exact += usize::from((certified - epsilon).abs() < 1e-9 || certified == epsilon);
@@ -262,8 +288,12 @@ fn plans(schema: &Schema, chance: &mut Chance) -> Vec<(String, Plan)> {
 fn nothing_printed_about_tied_attributes_is_too_small() {
     let mut chance = Chance(20);
     let (mut compared, mut exact) = (0, 0);
-    for number in 0..60 {
-        let schema = if number % 5 == 4 { crossed_schema(&mut chance) } else { conditional_schema(&mut chance) };
+    for number in 0..80 {
+        let schema = match number % 8 {
+            3 => crossed_schema(&mut chance),
+            1 | 4 | 6 => two_components(&mut chance),
+            _ => conditional_schema(&mut chance),
+        };
         for (note, plan) in plans(&schema, &mut chance) {
             let (all, same) = check(&plan, &note);
             compared += all;
@@ -272,6 +302,25 @@ fn nothing_printed_about_tied_attributes_is_too_small() {
     }
     assert!(compared > 800, "only {compared} attributes were compared");
     assert!(exact * 10 > compared * 9, "only {exact} of {compared} conditional epsilons are exact");
+}
+
+/// Attributes that one channel answers together with those of another component.
+#[test]
+fn other_components_of_the_same_channel_reveal_something() {
+    // The public answer proves that "b" was not asked, so that the joint answer about both reveals whether it was kept.
+    let question =
+        |name: &str, more: &str| format!("[[attribute]]\nname = \"{name}\"\n{more}\ncategories = [\"no\", \"yes\"]\n");
+    let text = question("c", "public = true") + &question("b", "asked_if = \"c = yes\"") + &question("a", "");
+    let schema = Schema::from_toml(&text).unwrap();
+    let made = |text: &str| design(&schema, &serde_json::from_str(text).unwrap()).unwrap().plan;
+    let plan = made(r#"{"method": "joint", "epsilon": 2}"#);
+    let printed = &certified(&plan)[1];
+    let sure = 2f64.exp() / (1.0 + 2f64.exp());
+    assert!(printed.guess_exact && (printed.worst_posterior - sure).abs() < 1e-9, "{printed:?} {sure}");
+    assert_eq!(check(&plan, "public"), (2, 2));
+    // Answered apart, "b" reveals nothing about "a".
+    let printed = &certified(&made(r#"{"method": "independent", "epsilon": 2}"#))[1];
+    assert!((printed.worst_posterior - 1f64.exp() / (1.0 + 1f64.exp())).abs() < 1e-9, "{printed:?}");
 }
 
 /// The schema of the attack: one question, and three that are asked only of people who answer yes.

@@ -113,7 +113,8 @@ pub struct Parameters {
     /// Search time limit in seconds; returns the best plan found [default: 30] [optimal, workload, clusters]
     #[arg(long, value_name = "SECONDS", value_parser = parse_limit, allow_negative_numbers = true)]
     pub(super) time_limit: Option<f64>,
-    /// Retention probability [warner]
+    /// Retention probability [warner; independent: of each attribute; clusters: of each attribute, before its cluster
+    /// is randomized together]
     #[arg(long, allow_negative_numbers = true)]
     pub(super) p: Option<Number>,
     /// Probability of reporting the true category, before uniform replacement [up; independent and clusters: of each
