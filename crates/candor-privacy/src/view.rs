@@ -16,8 +16,8 @@ pub(crate) enum View {
     Set { categories: usize, size: usize, hit: f64 },
     /// The transition matrix, as `columns[category][output]`.
     Table(Vec<Vec<f64>>),
-    /// An unlisted channel of which only bounds are known: no likelihood is more than `e^epsilon` times another, and the
-    /// guess accuracy for a uniform prior is at most `guess`.
+    /// An unlisted channel of which only bounds are known: no likelihood is more than `e^epsilon` times another, and
+    /// the guess accuracy for a uniform prior is at most `guess`.
     Bounded { epsilon: f64, guess: Option<f64> },
 }
 

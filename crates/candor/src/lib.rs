@@ -130,9 +130,9 @@ pub mod effects;
 #[cfg(feature = "tables")]
 pub mod sql;
 
-pub mod signature;
-
 pub mod platform;
+
+pub mod signature;
 
 pub mod device;
 

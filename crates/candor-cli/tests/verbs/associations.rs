@@ -117,7 +117,7 @@ fn wrong_requests_are_explained() {
     run("design schema.toml --method clusters --from-clusters schema.toml --epsilon 2")
         .refused(1, &["candor associations"]);
     run("design schema.toml --method clusters --clusters smokes,age --epsilon 2 --q 0.5")
-        .refused(2, &["--epsilon, --attribute-epsilon and --q say the same; give one of them"]);
+        .refused(2, &["--epsilon, --attribute-epsilon, --p and --q say the same; give one of them"]);
     run("design schema.toml --method independent --clusters smokes,age --epsilon 2")
         .refused(2, &["requires --method clusters"]);
     run("design schema.toml --method clusters --clusters smokes,age --q 1").refused(1, &["--q is 1"]);

@@ -172,7 +172,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ school", "--method jeffreys", &["--method jeffreys", "a predictor is randomized"]);
     refused("vote ~ age", "--self-protective no", &["--self-protective", "a single channel"]);
     refused("vote ~ age", "--strata household --psu household", &["a stratum has only one cluster"]);
-    refused("vote ~ age", "--strata region --fpc age", &["--fpc", "different things of one stratum"]);
+    refused("vote ~ age", "--strata region --fpc age", &["--fpc", "differs within a stratum"]);
     run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);
     sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
     sandbox.run("randomize marginals.json voters.csv --seed 3 -o marginals.csv").fine();

@@ -152,7 +152,7 @@ fn designs_from_beliefs() {
     sandbox.run("audit beta.json --require beta-factor=3").fine();
     sandbox.run("design --categories 2,3 --beta 3 --epsilon 1").refused(1, &["--beta", "--epsilon"]);
     sandbox.run("design --categories 2,3 --method minimax --rho 0.1,0.5").refused(1, &["--likelihood-ratio"]);
-    sandbox.run("design --categories 2 --method warner --p 0.7 --beta 2").refused(1, &["--beta", "--method warner"]);
+    sandbox.run("design --categories 2 --method warner --p 0.7 --beta 2").refused(1, &["--beta", "--p"]);
     sandbox.run("design --categories 2 --rho 0.5,0.1").refused(1, &["--rho", "the smaller one first"]);
     sandbox.run("design --categories 2 --rho 0.5").refused(2, &["--rho", "two probabilities"]);
 }

@@ -35,7 +35,11 @@ fn check(plan: &Plan) -> usize {
     assert_eq!(found.len(), private.len());
     let mut compared = 0;
     for block in plan.blocks() {
-        for (place, attribute) in block.attributes().iter().enumerate().filter(|(_, a)| !is_tied(plan, **a)) {
+        // Not every combination of tied attributes is possible, so the crate's own oracle compares these blocks.
+        if block.attributes().iter().any(|&attribute| is_tied(plan, attribute)) {
+            continue;
+        }
+        for (place, attribute) in block.attributes().iter().enumerate() {
             let Some((right, surest)) = by_brute_force(plan, block, place) else { continue };
             let guess = found[private.iter().position(|a| a == attribute).unwrap()];
             assert!((guess.probability - right).abs() < 1e-9, "{guess:?} {right}");
