@@ -436,13 +436,13 @@ fn variance_inflation_of_unequal_variances_is_not_below_one() {
     let numbers: Vec<f64> = (0..240).map(|at| if at < 200 { 3.0 * sign(at) } else { 5.0 + 0.1 * sign(at) }).collect();
     let found = fit(&one(2, 0.999, 2), "v ~ y", &[groups, vec![0; 240]], &[numbers], None);
     for own in &found.coefficients {
-        let inflation = own.design_effect.unwrap();
+        let inflation = own.variance_inflation.unwrap();
         assert!((1.0..1.2).contains(&inflation), "{}: {inflation}", own.term);
     }
     // Estimated shares above 1 leave a negative variance to direct answers, with which nothing compares.
     let columns = repeated(&[vec![0.0, 20.0], vec![1.0, 20.0]]);
     let found = fit_family(&one(2, 0.3, 2), "y ~ x", Some(Family::Linear), &columns, &[], None);
-    assert!(found.coefficients.iter().all(|own| own.design_effect.is_none()), "{:?}", found.coefficients);
+    assert!(found.coefficients.iter().all(|own| own.variance_inflation.is_none()), "{:?}", found.coefficients);
 }
 
 proptest! {
