@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::chord::Regular;
 use super::coefficients::{Asked, Shown, Tested, p_value, tested_parameters};
 use super::expected::{Everything, Possible, information};
 use super::family::Kernel;
@@ -52,16 +53,22 @@ impl<'a> Climb<'a> {
         data: &'a Observations<'a>,
         kernel: Kernel,
         model: &Model,
-        possible: Option<&'a Possible>,
-        everything: Option<&'a Everything>,
+        (possible, everything): (Option<&'a Possible>, Option<&'a Everything>),
+        near: Option<&[f64]>,
     ) -> Climb<'a> {
         let kernel = if kernel == Kernel::LeastSquares { Kernel::Normal } else { kernel };
         let problem = Problem::new(data, kernel, true);
         let tables = problem.tables();
         let first = start(&problem, &tables);
-        let score = corrected_start(data, model, &tables);
         let ridge = Penalty::ridge(&problem);
-        let top = best(&problem, &first, score.as_ref(), &ridge);
+        let (score, top) = match near.and_then(|near| maximum_near(&problem, near)) {
+            Some(top) => (None, top),
+            None => {
+                let score = corrected_start(data, model, &tables);
+                let top = best(&problem, &first, score.as_ref(), &ridge);
+                (score, top)
+            }
+        };
         let everything = everything.filter(|_| !kernel.is_of_numbers() && !data.ignoring);
         let information = match (possible, everything) {
             (Some(possible), _) => Information::Response(possible),
@@ -81,17 +88,19 @@ impl<'a> Climb<'a> {
 
 /// Returns limits and tests of the parameters of a single column.
 ///
+/// `near` is the known maximum.
+///
 /// # Errors
 /// Returns [`RegressError`] if the sampling design does not identify the variance.
 pub(super) fn limits_of(
     data: &Observations,
-    kernel: Kernel,
-    model: &Model,
+    (kernel, model): (Kernel, &Model),
     asked: Asked<'_>,
-    (possible, everything): (Option<&Possible>, Option<&Everything>),
+    expected: (Option<&Possible>, Option<&Everything>),
     column: usize,
+    near: Option<&[f64]>,
 ) -> Result<Vec<Option<Tested>>, RegressError> {
-    let climb = Climb::new(data, kernel, model, possible, everything);
+    let climb = Climb::new(data, kernel, model, expected, near);
     walks(&climb, asked, Some(column))
 }
 
@@ -107,7 +116,7 @@ pub(super) fn likelihood(
     asked: Asked<'_>,
     (possible, everything): (Option<&Possible>, Option<&Everything>),
 ) -> Result<Regression, RegressError> {
-    let climb = Climb::new(data, kernel, model, possible, everything);
+    let climb = Climb::new(data, kernel, model, (possible, everything), None);
     let Climb { problem, tables, first, top, .. } = &climb;
     if data.ignoring && !top.finite {
         return Err(RegressError::Boundary);
@@ -192,12 +201,18 @@ fn walks(climb: &Climb<'_>, asked: Asked<'_>, column: Option<usize>) -> Result<V
     let scales = scales(problem);
     let much = problem.data.cases.len() * problem.data.cells() > MUCH;
     let top = climb.with_ridge();
+    let regular = match (information, Drawn::of(problem)) {
+        (Information::Response(possible), Drawn::Simple) if climb.top.finite => {
+            Regular::new(problem, possible, ridge, &top)
+        }
+        _ => None,
+    };
     let mut all = vec![None; problem.parameters];
     for at in tested_parameters(problem, column) {
-        let free = (0..problem.parameters).filter(|&other| other != at).collect();
-        let drawn = Drawn::of(problem);
-        let profile = LikelihoodProfile { problem, information, drawn, ridge, tested: at, free, much };
-        let start = profile.point(&top)?;
+        let free: Vec<usize> = (0..problem.parameters).filter(|&other| other != at).collect();
+        let (drawn, chord) = (Drawn::of(problem), regular.as_ref().and_then(|regular| regular.chord(at, &free)));
+        let profile = LikelihoodProfile { problem, information, drawn, ridge, tested: at, free, much, chord };
+        let start = profile.start(&top)?;
         let unit = scales[at].1.recip();
         let (low, high, unit) = match problem.kernel {
             Kernel::LogLinear { .. } => {
@@ -245,6 +260,16 @@ fn null(problem: &Problem<'_>, fit: &Fit, first: &[f64], ridge: &Penalty) -> Opt
     let found = maximise_near(problem, &near, &constants, ridge);
     let found = if found.converged { found } else { maximise_penalised(problem, first, &constants, ridge) };
     found.converged.then(|| found.sums.value + ridge.taken(&found.theta))
+}
+
+/// Returns the maximum that is known up to rounding; `None` if it is not there.
+fn maximum_near(problem: &Problem<'_>, near: &[f64]) -> Option<Top> {
+    if near.len() != problem.parameters {
+        return None;
+    }
+    let free: Vec<usize> = (0..problem.parameters).collect();
+    let fit = maximise_at(problem, near, &free);
+    (fit.converged && !fit.boundary).then_some(Top { fit, finite: true })
 }
 
 /// Maximizes the likelihood from zero effects and from the solution of the corrected score.

@@ -1,6 +1,6 @@
 //! Coefficients of a fit, with standard errors, limits and tests.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::Model;
@@ -152,8 +152,11 @@ impl Shown<'_> {
         let error = inner.map_or(variance.sqrt(), |(_, tested)| tested.found.error);
         let reach = self.critical.sqrt() * error;
         let directly = if inner.is_some() { inside } else { directly };
-        let effect = directly.as_ref().map(|direct| error * error / direct[at]);
-        let effect = effect.filter(|ratio| ratio.is_finite() && !open);
+        let direct = directly.as_ref().map(|direct| direct[at]).filter(|direct| *direct > 0.0);
+        let effect = direct.map(|direct| error * error / direct);
+        // Randomization takes information away. Without a sampling design, estimated variances make a ratio smaller.
+        let least = if self.problem.data.sampled() { 0.0 } else { 1.0 };
+        let effect = effect.filter(|ratio| ratio.is_finite() && !open).map(|ratio| ratio.max(least));
         Coefficient {
             term: term.to_owned(),
             category,
@@ -193,14 +196,34 @@ pub(super) fn terms(problem: &Problem<'_>) -> Vec<(String, Vec<usize>)> {
     all.filter(|(_, parameters): &(String, Vec<usize>)| parameters.len() > 1).collect()
 }
 
-/// Returns the variances of the coefficients if the same people had been asked directly.
+/// Returns the variances of the coefficients if the same people had been asked directly; not above 0 where the answers
+/// do not tell.
 fn directly_asked(problem: &Problem<'_>, fit: &Fit) -> Option<Vec<f64>> {
     let free: Vec<usize> = (0..problem.own).collect();
     let inverse = Solver::new(&fit.sums.complete, problem.parameters, &free)?.inverse();
+    if problem.kernel == Kernel::LeastSquares && problem.data.score.is_none() && !problem.data.sampled() {
+        // Without a common variance, as in the fit itself.
+        let direct = &inverse * direct_scatter(problem, &fit.theta) * &inverse;
+        return Some(direct.diagonal().iter().copied().collect());
+    }
     let scale = match problem.kernel {
         Kernel::LeastSquares => -2.0 * fit.sums.value / problem.data.total,
         Kernel::LogLinear { scatter: true } => dispersion(problem, &fit.theta),
         _ => 1.0,
     };
     Some(inverse.diagonal().iter().map(|variance| scale * variance).collect())
+}
+
+/// Returns the scatter of the scores of directly asked people, from the unbiased weights of their categories.
+fn direct_scatter(problem: &Problem<'_>, theta: &[f64]) -> DMatrix<f64> {
+    let (p, cells, tables) = (problem.own, problem.data.cells(), problem.tables());
+    let (mut scatter, mut tables) = (DMatrix::zeros(p, p), tables.chunks_exact(cells));
+    problem.each_law(theta, |_, law| {
+        let weights = tables.next().unwrap_or_default();
+        for ((weight, slope), x) in weights.iter().zip(law.gradient).zip(law.x.chunks_exact(p)) {
+            let x = DVector::from_column_slice(x);
+            scatter.ger(weight * slope * slope, &x, &x, 1.0);
+        }
+    });
+    scatter
 }

@@ -32,6 +32,11 @@ impl Possible {
         let all: Vec<Vec<f64>> = block.possible(MAX_ANSWERS)?.into_iter().map(probabilities).collect();
         (all.len() * groups * answers.shape.cells() <= MAX_WORK).then_some(Possible(all))
     }
+
+    /// Returns the probabilities of each answer.
+    pub(super) fn answers(&self) -> &[Vec<f64>] {
+        &self.0
+    }
 }
 
 /// All possible answers to all randomized attributes.

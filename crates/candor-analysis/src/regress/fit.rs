@@ -28,7 +28,7 @@ const NEAR: f64 = 1e-7;
 ///
 /// The score and its variance, less their projections on the other parameters, then have a relative error of the
 /// square root of this.
-const NEAR_SCORE: f64 = 1e-14;
+pub(super) const NEAR_SCORE: f64 = 1e-14;
 
 /// Maximum change of a parameter in one step, in units of its column.
 const LONGEST: f64 = 5.0;

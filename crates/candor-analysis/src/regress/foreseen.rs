@@ -139,10 +139,11 @@ impl<'a> Outlook<'a> {
             _ => {
                 let information = self.possible.as_ref().map_or(Information::Observed, Information::Response);
                 let ridge = &ridge;
-                let profile = LikelihoodProfile { problem, information, drawn, ridge, tested, free, much: true };
+                let (much, chord) = (true, None);
+                let profile = LikelihoodProfile { problem, information, drawn, ridge, tested, free, much, chord };
                 let sums = problem.likelihood(self.theta, Want::Information);
                 let top = Fit { theta: self.theta.to_vec(), sums, converged: true, boundary: false };
-                self.along(&profile, profile.point(&top)?, tested)
+                self.along(&profile, profile.start(&top)?, tested)
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use nalgebra::{DMatrix, DVector};
 
 use super::RegressError;
+use super::chord::Chord;
 use super::cr2::{Cluster, Clusters, OneStep, normal_of_student, one_step};
 use super::expected::{
     Everything, Possible, add_cluster_information, projected, projected_with_law, weighted_covariance,
@@ -81,12 +82,26 @@ pub(super) struct LikelihoodProfile<'a> {
     pub(super) free: Vec<usize>,
     /// Whether there is enough data that one search suffices.
     pub(super) much: bool,
+    /// Shortcut near a regular best fit.
+    pub(super) chord: Option<Chord<'a>>,
 }
 
 impl LikelihoodProfile<'_> {
+    /// Returns the statistic at the best fit with the ridge.
+    pub(super) fn start(&self, top: &Fit) -> Result<Point, RegressError> {
+        match &self.chord {
+            Some(chord) => self.projected_point(top, chord.start()),
+            None => self.point(top),
+        }
+    }
+
     /// Returns the statistic at a fit with the ridge, in which the coefficient is fixed.
-    pub(super) fn point(&self, fit: &Fit) -> Result<Point, RegressError> {
-        let Projection { weights, information } = self.projection(fit);
+    fn point(&self, fit: &Fit) -> Result<Point, RegressError> {
+        self.projected_point(fit, self.projection(fit))
+    }
+
+    fn projected_point(&self, fit: &Fit, projection: Projection) -> Result<Point, RegressError> {
+        let Projection { weights, information } = projection;
         let slope = |(at, u): (usize, &f64)| u + self.ridge.slope(&fit.theta, at);
         let gradient = fit.sums.gradient.iter().enumerate().map(slope);
         let score: f64 = weights.iter().zip(gradient).map(|(w, u)| w * u).sum();
@@ -173,6 +188,10 @@ impl Profile for LikelihoodProfile<'_> {
         let by = value - near.at;
         let mut followed: Vec<f64> = near.theta.iter().zip(&near.follows).map(|(t, w)| t + by * w).collect();
         followed[self.tested] = value;
+        let near_best = self.chord.as_ref().and_then(|chord| chord.at(&followed, &near.follows, self.tested));
+        if let Some((fit, projection)) = near_best {
+            return self.projected_point(&fit, projection);
+        }
         let mut fit = maximise_for_score(self.problem, &followed, &self.free, self.ridge);
         if !self.much || !fit.converged {
             let mut kept = near.theta.clone();

@@ -35,6 +35,7 @@ mod expected;
 mod jeffreys;
 mod variance;
 mod walk;
+mod chord;
 mod likelihood_profile;
 mod corrected_profile;
 mod fieller;

@@ -107,9 +107,7 @@ impl Penalty {
     /// Returns the sums of the log-likelihood with the penalty.
     pub(super) fn sums(&self, problem: &Problem<'_>, theta: &[f64], want: Want) -> Sums {
         let mut sums = problem.likelihood(theta, want);
-        if let Kernel::Ordinal { categories } = problem.kernel
-            && theta[..categories - 1].windows(2).any(|pair| pair[0] >= pair[1])
-        {
+        if !problem.in_order(theta) {
             // Thresholds out of order are not a model.
             sums.value = f64::NEG_INFINITY;
         }

@@ -28,7 +28,7 @@ pub(super) struct Problem<'a> {
 #[derive(Default)]
 pub(super) struct Local {
     /// Rows of the design matrix, for each combination of randomized predictors.
-    x: Vec<f64>,
+    pub(super) x: Vec<f64>,
     /// Rows of the predictors' own law, and their mean.
     d: SparseRows,
     mean: Vec<f64>,
@@ -39,12 +39,12 @@ pub(super) struct Local {
     ///
     /// The outcome varies slowest.
     log: Vec<f64>,
-    gradient: Vec<f64>,
+    pub(super) gradient: Vec<f64>,
     hessian: Vec<f64>,
     /// Likelihood of each combination before any answer, and the logarithm of its scale.
     pub(super) prior: Vec<f64>,
     scale: f64,
-    largest: f64,
+    pub(super) largest: f64,
     derivatives: Derivatives,
     /// Sums over the group's responses of the posterior probability of each combination.
     pub(super) posterior: Vec<f64>,
@@ -403,13 +403,26 @@ impl<'a> Problem<'a> {
     /// Converts a vector in the indices to the parameters, if only the outcome is randomized.
     pub(super) fn in_parameters(&self, vector: &[f64], x: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; self.parameters];
+        self.add_to_parameters(&mut all, vector, x);
+        all
+    }
+
+    /// Adds a vector in the indices to a vector in the parameters, if only the outcome is randomized.
+    pub(super) fn add_to_parameters(&self, target: &mut [f64], vector: &[f64], x: &[f64]) {
         for (index, (&start, value)) in self.starts.iter().zip(vector).enumerate() {
             match self.kernel.of_predictors(index) {
-                true => all[start..].iter_mut().zip(x).for_each(|(entry, x)| *entry = value * x),
-                false => all[start] = *value,
+                true => target[start..].iter_mut().zip(x).for_each(|(entry, x)| *entry += value * x),
+                false => target[start] += *value,
             }
         }
-        all
+    }
+
+    /// Returns whether the thresholds of an ordinal outcome increase.
+    pub(super) fn in_order(&self, theta: &[f64]) -> bool {
+        match self.kernel {
+            Kernel::Ordinal { categories } => theta[..categories - 1].windows(2).all(|pair| pair[0] < pair[1]),
+            _ => true,
+        }
     }
 
     /// Returns the change of each index along a direction of the parameters.

@@ -157,14 +157,24 @@ impl<'a> Prepared<'a> {
         (self.possible.as_ref(), self.everything.as_ref())
     }
 
-    /// Returns the results for a linear combination of coefficients, for each index of the outcome.
-    fn combination(&self, weights: &[f64], asked: Asked<'_>) -> Result<Vec<Tested>, RegressError> {
+    /// Returns the results for a linear combination of coefficients of a fit, for each index of the outcome.
+    fn combination(&self, weights: &[f64], asked: Asked<'_>, fitted: &Regression) -> Result<Vec<Tested>, RegressError> {
         let combination = Combination::new(weights.to_vec(), self.data.design.constant());
         let column = combination.place;
+        let mut near = fitted.theta.clone();
+        for (start, _) in places(&self.data, fitted) {
+            let own = fitted.theta[start..].iter().zip(weights);
+            near[start + column] = own.map(|(theta, weight)| theta * weight).sum();
+        }
+        let is_maximum = fitted.coefficients.iter().all(|own| own.kind == EstimateKind::MaximumLikelihood);
+        let near = Some(&near[..]).filter(|_| is_maximum);
         let data = self.data.combined(combination);
         let found = match self.by_score {
             true => by_score::limits_of(&data, self.kernel, asked, self.everything.as_ref(), column)?,
-            false => by_likelihood::limits_of(&data, self.kernel, self.model, asked, self.expected(), column)?,
+            false => {
+                let model = (self.kernel, self.model);
+                by_likelihood::limits_of(&data, model, asked, self.expected(), column, near)?
+            }
         };
         Ok(found.into_iter().flatten().collect())
     }
@@ -287,7 +297,7 @@ fn answer(
     let (data, kernel) = (&prepared.data, prepared.kernel);
     let jeffreys = fitted.method == Method::Jeffreys;
     for contrast in contrasts {
-        let found = prepared.combination(&contrast.weights, asked)?;
+        let found = prepared.combination(&contrast.weights, asked, fitted)?;
         let by_covariance = by_covariance(contrast, data, fitted, asked.critical);
         let one = |(own, tested): (Coefficient, Tested)| {
             let (Found { best, low, high, statistic, df, .. }, open) = (tested.found, tested.is_open());
@@ -318,7 +328,7 @@ fn answer(
     for (number, setting) in asked.settings.iter().enumerate().filter(|(_, setting)| setting.complete) {
         let weights = row_of(setting, data);
         debug_assert_eq!(weights[constant], 1.0);
-        let Some(tested) = prepared.combination(&weights, asked)?.pop() else { continue };
+        let Some(tested) = prepared.combination(&weights, asked, fitted)?.pop() else { continue };
         let about = kernel.category(0);
         for own in fitted.predictions.iter_mut().filter(|own| own.profile == number) {
             // If the index is about the other of two categories, the share is the complement.

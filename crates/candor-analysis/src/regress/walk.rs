@@ -239,7 +239,9 @@ fn straight(
     }
 }
 
-/// Finds where `S*` crosses the critical value between two points, by secants, and by bisection if they are slow.
+/// Finds where `S*` crosses the critical value between two points, by secants of its root, which is nearly a line.
+///
+/// A secant that leaves the same end twice takes half of that end's value (the Illinois rule).
 fn crossing(
     profile: &dyn Profile,
     way: &Way<'_>,
@@ -248,23 +250,29 @@ fn crossing(
     range: Range,
 ) -> Result<f64, RegressError> {
     let over = |point: &Point| way.most.max(way.statistic(point)) - range.critical;
+    let aside = range.critical + way.start.root.powi(2);
+    let bent = |over: f64| (aside + over).max(0.0).sqrt() - aside.sqrt();
     let (mut low, mut high) = (inside.clone(), outside.clone());
-    let (mut below, mut above) = (over(&low), over(&high));
-    for round in 0..60 {
+    let (mut below, mut above) = (bent(over(&low)), bent(over(&high)));
+    let mut was_outside = None;
+    for _ in 0..60 {
         let width = (high.at - low.at).abs();
         if width <= ACCURACY * range.unit.max(high.at.abs()) {
             break;
         }
-        let share = if round % 3 == 2 { 0.5 } else { (below / (below - above)).clamp(0.01, 0.99) };
+        let share = (below / (below - above)).clamp(0.001, 0.999);
         let middle = profile.at(low.at + share * (high.at - low.at), &low)?;
         let own = over(&middle);
         if own.abs() < 1e-9 {
             return Ok(middle.at);
         }
-        if own > 0.0 {
-            (high, above) = (middle, own);
+        let (is_outside, line) = (own > 0.0, bent(own));
+        let kept = if was_outside == Some(is_outside) { 0.5 } else { 1.0 };
+        was_outside = Some(is_outside);
+        if is_outside {
+            (high, above, below) = (middle, line, kept * below);
         } else {
-            (low, below) = (middle, own);
+            (low, below, above) = (middle, line, kept * above);
         }
     }
     Ok(0.5 * (low.at + high.at))

@@ -427,6 +427,24 @@ fn hidden_group_that_nobody_seems_to_be_in_is_fitted() {
     agree("nobody", &found.coefficients);
 }
 
+/// Randomization takes information away: with almost direct answers the variance inflation of a linear model is
+/// about 1, although the two groups differ in their variances. A common variance for direct answers gave 0.2.
+#[test]
+fn variance_inflation_of_unequal_variances_is_not_below_one() {
+    let groups: Vec<u16> = (0..240).map(|at| u16::from(at >= 200)).collect();
+    let sign = |at: u16| f64::from(at % 2) * 2.0 - 1.0;
+    let numbers: Vec<f64> = (0..240).map(|at| if at < 200 { 3.0 * sign(at) } else { 5.0 + 0.1 * sign(at) }).collect();
+    let found = fit(&one(2, 0.999, 2), "v ~ y", &[groups, vec![0; 240]], &[numbers], None);
+    for own in &found.coefficients {
+        let inflation = own.variance_inflation.unwrap();
+        assert!((1.0..1.2).contains(&inflation), "{}: {inflation}", own.term);
+    }
+    // Estimated shares above 1 leave a negative variance to direct answers, with which nothing compares.
+    let columns = repeated(&[vec![0.0, 20.0], vec![1.0, 20.0]]);
+    let found = fit_family(&one(2, 0.3, 2), "y ~ x", Some(Family::Linear), &columns, &[], None);
+    assert!(found.coefficients.iter().all(|own| own.variance_inflation.is_none()), "{:?}", found.coefficients);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, rng_seed: RngSeed::Fixed(34), ..ProptestConfig::default() })]
 
