@@ -4,7 +4,7 @@ use candor_base::channel::{Channel, Matrix, Pattern};
 use candor_base::plan::Plan;
 
 use crate::figures::ROUNDING;
-use crate::guessing::is_mixed;
+use crate::scope::is_mixed;
 use crate::tied;
 
 /// The most that a response can reveal with certainty about one attribute.

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use crate::criterion::{AuditRequest, Criterion, CriterionResult, Detail, RequirementError, Rounding};
 use crate::figures::ROUNDING;
-use crate::guessing::is_mixed;
+use crate::scope::is_mixed;
 use crate::view::View;
 use candor_base::channel::{Channel, Matrix, Pattern, Strip};
 use candor_base::plan::Plan;

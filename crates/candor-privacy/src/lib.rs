@@ -13,6 +13,7 @@
 
 mod figures;
 mod view;
+mod channel_guess;
 mod scope;
 mod tied;
 mod variables;

@@ -22,6 +22,15 @@ pub(crate) fn places(channel: &Channel) -> Vec<usize> {
     channel.places().into_iter().filter(matters).collect()
 }
 
+/// Returns whether some block answers attributes both inside and outside the component of an attribute.
+pub(crate) fn is_mixed(plan: &Plan, attribute: usize) -> bool {
+    let components = plan.schema().components();
+    let component = components.iter().find(|component| component.attributes().contains(&attribute));
+    let inside = |a: &usize| component.is_some_and(|component| component.attributes().contains(a));
+    let mixed = |block: &Block| block.attributes().iter().any(inside) && !block.attributes().iter().all(inside);
+    plan.blocks().iter().any(mixed)
+}
+
 /// Combinations of categories of some attributes.
 pub(crate) struct Scope {
     /// The attributes, by position in the schema.

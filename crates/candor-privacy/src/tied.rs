@@ -15,7 +15,7 @@ use candor_base::plan::{Block, Plan};
 use candor_base::schema::Component;
 use candor_base::shape::Shape;
 
-use crate::guessing::knowing_others;
+use crate::channel_guess::knowing_others;
 use crate::scope::{Neighbors, Scope, places};
 use crate::view::{View, of_strip};
 

@@ -1,7 +1,7 @@
 //! Plan and tables -> responses.
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use candor::randomize::{self as study, RecordRandomizer, RandomizeOptions};
+use candor::randomize::{self as study, RandomizeOptions, RecordRandomizer};
 use candor_base::randomness::Source;
 use candor_tables::TableError;
 use candor_tables::output::{Existing, Target};

@@ -6,9 +6,10 @@
 
 use super::expected::Possible;
 use super::fit::{BOUNDARY, Fit, NEAR_SCORE, moved};
+use super::local::Local;
 use super::observations::Group;
 use super::penalty::Penalty;
-use super::problem::{Local, Problem};
+use super::problem::Problem;
 use super::projection::Projection;
 use super::solve::Solver;
 use super::sums::Sums;

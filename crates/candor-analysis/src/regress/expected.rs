@@ -4,8 +4,9 @@ use nalgebra::DMatrix;
 
 use super::answers::Answers;
 use super::cr2::{Cluster, Clusters};
+use super::local::Law;
 use super::observations::{Group, Observations};
-use super::problem::{Law, Problem};
+use super::problem::Problem;
 use super::projection::{Projections, Triangle, root_rows};
 use super::sums::mirror;
 

@@ -25,6 +25,7 @@ mod recast;
 mod hidden_predictors;
 mod sums;
 mod cr2;
+mod local;
 mod problem;
 mod scores;
 mod solve;

@@ -2,8 +2,9 @@
 
 use std::thread;
 
-use super::family::{Derivatives, Kernel};
-use super::hidden_predictors::{HiddenPredictors, SparseRows};
+use super::family::Kernel;
+use super::hidden_predictors::HiddenPredictors;
+use super::local::{Law, Local};
 use super::observations::{Group, Observations};
 use super::sums::{Sums, Want, add_outer, mirror};
 
@@ -22,44 +23,6 @@ pub(super) struct Problem<'a> {
     pub(super) own: usize,
     /// Total number of parameters.
     pub(super) parameters: usize,
-}
-
-/// Intermediate results for one group.
-#[derive(Default)]
-pub(super) struct Local {
-    /// Rows of the design matrix, for each combination of randomized predictors.
-    pub(super) x: Vec<f64>,
-    /// Rows of the predictors' own law, and their mean.
-    d: SparseRows,
-    mean: Vec<f64>,
-    /// Shares of the combinations, and their logarithms.
-    shares: Vec<f64>,
-    log_shares: Vec<f64>,
-    /// Log-likelihood of outcome and predictors by true combination, with its derivatives in the indices.
-    ///
-    /// The outcome varies slowest.
-    log: Vec<f64>,
-    pub(super) gradient: Vec<f64>,
-    hessian: Vec<f64>,
-    /// Likelihood of each combination before any answer, and the logarithm of its scale.
-    pub(super) prior: Vec<f64>,
-    scale: f64,
-    pub(super) largest: f64,
-    derivatives: Derivatives,
-    /// Sums over the group's responses of the posterior probability of each combination.
-    pub(super) posterior: Vec<f64>,
-    /// Weight of each combination, and the score with these weights.
-    pub(super) truth: Vec<f64>,
-    pub(super) score: Vec<f64>,
-}
-
-impl Local {
-    /// Creates storage that includes logarithms of likelihoods.
-    fn with_logs() -> Local {
-        let mut local = Local::default();
-        local.derivatives.logs = true;
-        local
-    }
 }
 
 impl<'a> Problem<'a> {
@@ -492,18 +455,4 @@ impl<'a> Problem<'a> {
             see(group, &Law { x, shares, log, gradient, hessian });
         }
     }
-}
-
-/// Likelihoods of a group's combinations at some parameters.
-pub(super) struct Law<'a> {
-    /// Rows of the design matrix, for each combination of randomized predictors.
-    pub(super) x: &'a [f64],
-    /// Shares of these combinations.
-    pub(super) shares: &'a [f64],
-    /// By true combination, with the outcome varying slowest.
-    pub(super) log: &'a [f64],
-    /// By true combination, then by index.
-    pub(super) gradient: &'a [f64],
-    /// By true combination, then by pair of indices.
-    pub(super) hessian: &'a [f64],
 }

@@ -1,8 +1,9 @@
 //! Scores of single responses, from which standard errors are computed.
 
 use super::cr2::{Cluster, Clusters};
+use super::local::{Law, Local};
 use super::observations::{Case, Group};
-use super::problem::{Law, Local, Problem};
+use super::problem::Problem;
 use super::sums::{add_outer, mirror};
 
 impl Problem<'_> {
