@@ -115,7 +115,14 @@ mod tests {
     use super::*;
 
     fn variable(view: View, prior: &[f64]) -> Variable {
-        Variable { name: "x".to_owned(), prior: prior.to_vec(), views: vec![(1.0, view)], bounded: false, tied: false }
+        Variable {
+            name: "x".to_owned(),
+            prior: prior.to_vec(),
+            views: vec![(1.0, view)],
+            bounded: false,
+            tied: false,
+            whole: None,
+        }
     }
 
     /// Listing all sets as a table gives the same result, and none of many closer priors reaches the bound.

@@ -223,7 +223,7 @@ mod tests {
     use crate::regress::likelihood_profile::{Drawn, Information, LikelihoodProfile};
     use crate::regress::observations::Observations;
     use crate::regress::walk::{Found, Point, Profile, Range, walk};
-    use crate::regress::{Batch, Family, Layout, Model, ModelOptions, ModelRows, SamplingDesign};
+    use crate::regress::{Batch, Family, Layout, Model, ModelOptions, ModelRows, SamplingColumns};
     use crate::tally::Codes;
 
     const FACTORS: usize = 7;
@@ -258,7 +258,7 @@ mod tests {
         let columns: Vec<AnswerColumn> = codes.into_iter().map(AnswerColumn::One).collect();
         let columns: Vec<Codes<'_>> = columns.iter().map(Codes::from).collect();
         let mut rows = ModelRows::new(Layout::new(plan, model).unwrap());
-        let (weights, sample) = (None, SamplingDesign::default());
+        let (weights, sample) = (None, SamplingColumns::default());
         rows.add(&Batch { columns: &columns, numbers: &[number], weights, sample, rows: RESPONDENTS });
         rows
     }

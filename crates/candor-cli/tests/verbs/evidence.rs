@@ -143,8 +143,11 @@ fn facts_are_those_of_the_plan_and_the_survey() {
     assert_eq!(fact(&unbounded, "epsilon"), "unbounded");
 }
 
+/// A section of the form, and its fields, each with what it may hold.
+type Section = (&'static str, &'static [(&'static str, &'static [&'static str])]);
+
 /// The form of the deployments registry as its schema of July 2026 has it: groups, fields, and choices.
-const FORM: [(&str, &[(&str, &[&str])]); 7] = [
+const FORM: [Section; 7] = [
     (
         "basic",
         &[

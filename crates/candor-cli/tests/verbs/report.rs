@@ -362,8 +362,9 @@ fn by_region(sandbox: &Sandbox) {
     sandbox.write("schema.toml", attribute("region", true, "\"north\", \"south\"") + &questions.concat());
     let yes = |holds: bool| if holds { "yes" } else { "no" };
     let row = |i: usize| {
-        let (north, at) = (i % 2 == 0, i / 2 % 10);
-        let answers = [at < if north { 6 } else { 3 }, i / 20 % 2 == 0, i / 40 % 2 == 0].map(yes).join(",");
+        let (north, at) = (i.is_multiple_of(2), i / 2 % 10);
+        let answers =
+            [at < if north { 6 } else { 3 }, (i / 20).is_multiple_of(2), (i / 40).is_multiple_of(2)].map(yes).join(",");
         format!("{},{answers}\n", if north { "north" } else { "south" })
     };
     sandbox.write("people.csv", "region,votes,drives,rests\n".to_owned() + &(0..20_000).map(row).collect::<String>());
