@@ -427,6 +427,8 @@ class Regression(Result):
     reference: str | None
     #: The randomized attributes of the model.
     randomized: list[str]
+    #: The record-level epsilon of the plan; ``None`` without a bound.
+    epsilon: float | None
     #: The category that those of each predictor are compared with.
     references: dict[str, str]
     #: ``binary``, ``multinomial``, ``ordinal``, ``linear``, ``poisson`` or ``quasi-poisson``.
@@ -527,7 +529,8 @@ class Regression(Result):
             yield Line(f"log odds of {', '.join(self.modeled)} against {self.reference}")
         elif self.modeled:
             yield Line(f"positive coefficients mean higher categories, up to {', '.join(self.modeled)}")
-        parts = [f"randomized: {', '.join(self.randomized)}"] if self.randomized else []
+        epsilon = "unbounded" if self.epsilon is None else f"{self.epsilon:.4f}"
+        parts = [f"randomized (record-level epsilon {epsilon}): {', '.join(self.randomized)}"] if self.randomized else []
         if references := ", ".join(f"{name} = {category}" for name, category in self._fields["references"].items()):
             parts.append(f"reference categories: {references}")
         if parts:

@@ -167,7 +167,7 @@ fn describe(found: &Regression) -> String {
         _ => "corrected score",
     };
     let tests = match found.test {
-        Test::WaldReplicates => "the estimates over their standard errors",
+        Test::WaldReplicates => "Wald tests (standard errors of the replicates, Student's t)",
         Test::Fieller => "the score (Fieller)",
         Test::OneStepCr2 => "the score (CR2 of the PSUs, Student's t)",
         _ if found.coefficients.iter().any(|one| one.df.is_some()) => "the score (variance of the PSUs, Student's t)",
@@ -215,12 +215,14 @@ fn explained(category: Option<&str>, found: &Regression) -> String {
     }
 }
 
-/// Returns a line with the randomized attributes and the reference categories.
+/// Returns a line with the randomized attributes, the epsilon of the plan and the reference categories.
 fn variables(found: &Regression) -> String {
     let reference = |(name, category): &(String, String)| format!("{name} = {}", label(category));
     let references = found.references.iter().map(reference).collect::<Vec<_>>().join(", ");
     let references = if references.is_empty() { references } else { format!("; reference categories: {references}") };
-    lead(&format!("Randomized: {}{references}", found.randomized.join(", "))).trim_end().to_owned() + "\n"
+    let randomized = found.randomized.join(", ");
+    let epsilon = found.epsilon.map_or("unbounded".to_owned(), |epsilon| format!("{epsilon:.4}"));
+    lead(&format!("Randomized (record-level epsilon {epsilon}): {randomized}{references}")).trim_end().to_owned() + "\n"
 }
 
 /// Describes the modeled subpopulation, if it is not everybody.
@@ -299,7 +301,8 @@ fn questions(found: &Regression) -> String {
             let df = one.denominator_df.map_or(one.df.to_string(), |other| format!("{}, {other:.1}", one.df));
             vec![one.term.clone(), format!("{:.3}", one.statistic), df, p_value(one.p_value)]
         };
-        let _ = writeln!(text, "\nJoint tests: all coefficients of the term are zero");
+        let kind = if found.test == Test::WaldReplicates { "Wald" } else { "score" };
+        let _ = writeln!(text, "\nJoint {kind} tests: all coefficients of the term are zero");
         text += &table(&["term", "statistic", "df", "p"], &found.joint_tests.iter().map(row).collect::<Vec<_>>());
     }
     for own in found.contrasts.chunk_by(|a, b| a.term == b.term) {
@@ -378,6 +381,10 @@ fn averages(found: &Regression) -> String {
 
 fn fit_lines(found: &Regression) -> String {
     let mut text = String::from("\n");
+    let sandwich = found.method == Method::CorrectedScore && found.test != Test::WaldReplicates;
+    if sandwich && found.coefficients.iter().any(|one| one.standard_error.is_some()) {
+        text += &paragraph("Standard errors: sandwich.");
+    }
     if let Some(value) = found.log_likelihood {
         let null = found.null_log_likelihood.map_or(String::new(), |null| format!(", of the null model {null:.3}"));
         let of = found.log_likelihood_of.join(", ");

@@ -174,6 +174,7 @@ fn what_cannot_be_fitted_says_why() {
     refused("vote ~ age", "--strata household --psu household", &["a stratum has only one cluster"]);
     refused("vote ~ age", "--strata region --fpc age", &["--fpc", "differs within a stratum"]);
     run(&sandbox, "vote ~ age", "--reference region").refused(2, &["NAME=CATEGORY"]);
+    run(&sandbox, "vote ~ age", "--df design").refused(2, &["--df design requires --psu"]);
     sandbox.run("design schema.toml --method sampling --epsilon 3 --tables marginals -o marginals.json").fine();
     sandbox.run("randomize marginals.json voters.csv --seed 3 -o marginals.csv").fine();
     let words = ["regress", "marginals.json", "marginals.csv", "--model", "vote ~ school"];
@@ -261,7 +262,7 @@ fn respondents_for_a_coefficient() {
 }
 
 /// Line about the variables of the model.
-const REFERENCES: &str = "\nRandomized: vote; reference categories: region = north\n";
+const REFERENCES: &str = "\nRandomized (record-level epsilon 6.0000): vote; reference categories: region = north\n";
 
 /// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model
 /// says so.
@@ -312,7 +313,12 @@ fn counts_have_rate_ratios_and_a_dispersion() {
     assert!(slope["odds_ratio"].is_null() && slope["rate_ratio_high"].as_f64().unwrap() > ratio, "{slope}");
     assert_eq!((&quasi["family"], &quasi["modeled"]), (&"quasi-poisson".into(), &Value::Array(Vec::new())));
     let said = run(&sandbox, "age ~ vote", "--family poisson").fine();
-    for part in ["Poisson regression", "Randomized: vote", "rate ratio", "Logarithm of the mean of age\n"] {
+    for part in [
+        "Poisson regression",
+        "Randomized (record-level epsilon 6.0000): vote",
+        "rate ratio",
+        "Logarithm of the mean of age\n",
+    ] {
         assert!(said.out.contains(part), "{part}: {}", said.out);
     }
     assert!(said.err.contains("specify --family quasi-poisson"), "{}", said.err);

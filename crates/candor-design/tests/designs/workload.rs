@@ -6,6 +6,7 @@ use candor_analysis::table_list::TableList;
 use candor_base::channel::Channel;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
+use candor_design::DesignError;
 use candor_design::bound::Costs;
 use candor_design::joint::least_epsilon::search::SearchLimits;
 use candor_design::joint::least_error::{lottery, sampling, single};
@@ -27,6 +28,16 @@ fn pairs(plan: &Plan, sizes: &[usize]) -> f64 {
 
 fn certified(plan: &Plan) -> f64 {
     plan.guarantee().epsilon().as_f64()
+}
+
+#[test]
+fn too_large_epsilons_are_rejected_before_a_search() {
+    let schema = Schema::with_sizes(&[4, 5, 2]).unwrap();
+    let (tables, weights) = TableList::parse_weighted("pairs", &schema).unwrap();
+    for epsilon in [1_000.0, 50_000.0, f64::INFINITY, f64::NAN, 0.0, -1.0] {
+        let found = lottery(&schema, epsilon, &tables, &weights, EFFORT);
+        assert!(matches!(found, Err(DesignError::Epsilon(_))), "{epsilon}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub use candor_analysis::regress::{
     Assumption, Average, DegreesOfFreedom, EstimateKind, Family, Hausman, INTERCEPT, IgnoringOptions, JointTest,
     Method, Missing, Questions, Standardized, THRESHOLD, Test,
 };
+use candor_base::channel::Epsilon;
 use candor_base::plan::Plan;
 use candor_base::schema::Schema;
 use candor_runtime::progress::ProgressSink;
@@ -261,6 +262,7 @@ pub struct Rows {
     provenance: Provenance,
     schema: Schema,
     survey: SamplingDesign,
+    epsilon: Epsilon,
 }
 
 impl Rows {
@@ -285,7 +287,8 @@ impl Rows {
         let layout = asked.layout.clone().with_margins(plan, &attributes);
         let (rows, read) = model_rows(plan, inputs, &asked.model, &layout, survey.beside(), progress)?;
         let provenance = Provenance::new(&read);
-        Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone() })
+        let epsilon = plan.guarantee().epsilon();
+        Ok(Rows { rows, provenance, schema: plan.schema().clone(), survey: survey.clone(), epsilon })
     }
 
     /// Returns the responses, with weights raked to the benchmarks.
@@ -361,6 +364,7 @@ pub fn regress_with_progress(
     progress: ProgressSink<'_>,
 ) -> Result<Regression, StudyError> {
     check_confidence(options.confidence)?;
+    check_df(options.df, &rows.survey)?;
     let weighed = rows.weighed()?;
     let found = one(rows, &weighed, asked, options, progress)?;
     if asked.by.is_empty() {
@@ -381,6 +385,15 @@ pub fn regress_with_progress(
         Ok(GroupRegression { group: asked.by.iter().zip(&codes).map(name).collect(), reason, regression })
     };
     Ok(Regression { groups: (0..shape.cells()).map(group).collect::<Result<_, StudyError>>()?, ..found })
+}
+
+/// Checks that the degrees of freedom of the design are requested for one with primary sampling units.
+fn check_df(df: DegreesOfFreedom, survey: &SamplingDesign) -> Result<(), StudyError> {
+    let without = survey.beside().clusters.is_none() && survey.replicates().is_none();
+    match df == DegreesOfFreedom::Design && without {
+        true => Err(StudyError::InvalidParameter("`df design` requires `psu`")),
+        false => Ok(()),
+    }
 }
 
 /// Fits the model in one group or for everybody.
@@ -424,6 +437,7 @@ fn described(
         modeled,
         reference,
         randomized,
+        epsilon: rows.epsilon.finite(),
         references: model.predictor_references().map(named).collect(),
         family,
         method: found.method,

@@ -24,6 +24,8 @@ pub struct Regression {
     pub reference: Option<String>,
     /// Randomized attributes of the model.
     pub randomized: Vec<String>,
+    /// Record-level epsilon of the plan: that of all answers of a respondent together; `None` if unbounded.
+    pub epsilon: Option<f64>,
     /// Reference category of each categorical predictor. In JSON, an object.
     #[serde(serialize_with = "crate::format::as_object")]
     pub references: Vec<(String, String)>,

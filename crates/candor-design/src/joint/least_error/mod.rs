@@ -29,6 +29,7 @@ use candor_base::channel::{Axis, Cells, Channel, Pattern, PatternSet, Strip};
 use candor_base::plan::{Block, Origin, Plan};
 use candor_base::schema::Schema;
 
+use super::least_epsilon::levels::MAX_EPSILON;
 use super::least_epsilon::search::SearchLimits;
 use super::least_epsilon::{aim, with_all};
 use crate::bound::Costs;
@@ -102,8 +103,8 @@ const MAX_COMPONENTS_WITH_SIZES: usize = 1_000;
 /// or than answering the complete record at once.
 ///
 /// # Errors
-/// Returns [`DesignError::Epsilon`] if epsilon is not positive and finite, and [`DesignError::NothingPrivate`] if no
-/// table has a randomized attribute.
+/// Returns [`DesignError::Epsilon`] if epsilon is not a positive number up to [`MAX_EPSILON`], and
+/// [`DesignError::NothingPrivate`] if no table has a randomized attribute.
 pub fn lottery(
     schema: &Schema,
     epsilon: f64,
@@ -319,8 +320,8 @@ pub fn single(
 /// with all of epsilon. This is the best method in the literature.
 ///
 /// # Errors
-/// Returns [`DesignError::Epsilon`] if epsilon is not positive and finite, and [`DesignError::NothingPrivate`] if no
-/// table has a randomized attribute.
+/// Returns [`DesignError::Epsilon`] if epsilon is not a positive number up to [`MAX_EPSILON`], and
+/// [`DesignError::NothingPrivate`] if no table has a randomized attribute.
 pub fn sampling(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Workload, DesignError> {
     let setting = Setting::new(schema, epsilon, tables, weights)?;
     let Setting { space, costs, .. } = &setting;
@@ -375,7 +376,7 @@ struct Setting {
 
 impl Setting {
     fn new(schema: &Schema, epsilon: f64, tables: &TableList, weights: &[f64]) -> Result<Setting, DesignError> {
-        if !(epsilon.is_finite() && epsilon > 0.0) {
+        if !(epsilon > 0.0 && epsilon <= MAX_EPSILON) {
             return Err(DesignError::Epsilon(epsilon));
         }
         let private = randomized_attributes(schema)?;
