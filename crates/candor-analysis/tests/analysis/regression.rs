@@ -505,8 +505,8 @@ fn finite_populations_have_smaller_errors() {
         assert!(error.starts_with("`fpc`") && error.contains(part), "{error}");
     };
     refused(vec![29.0; PEOPLE], "30 sampling units, but its population only 29");
-    refused((0..PEOPLE).map(|i| 40.0 + (i % 2) as f64).collect(), "different things of one stratum");
-    refused(vec![0.0; PEOPLE], "more than nobody");
+    refused((0..PEOPLE).map(|i| 40.0 + (i % 2) as f64).collect(), "differs within a stratum");
+    refused(vec![0.0; PEOPLE], "a population size must be above 0");
 }
 
 /// A stratum with one cluster adds nothing, its deviation from the mean, or the average of the other stratum.

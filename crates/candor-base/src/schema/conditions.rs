@@ -151,7 +151,7 @@ mod tests {
             "{SMOKES}[[attribute]]\nname = \"Region\"\npublic = true\nasked_if = \"Smokes = yes\"\ncategories = \
              [\"n\", \"s\"]\n"
         );
-        assert!(Schema::from_toml(&public).unwrap_err().to_string().contains("would tell the truth about \"Smokes\""));
+        assert!(Schema::from_toml(&public).unwrap_err().to_string().contains("would reveal \"Smokes\""));
         let known = public.replace("name = \"Smokes\"", "name = \"Smokes\"\npublic = true");
         assert!(Schema::from_toml(&known).is_ok());
         let rounded = "[[attribute]]\nname = \"x\"\ngrid = [0, 1]\ncategories = [\"0\", \"1\", \"\"]\n\

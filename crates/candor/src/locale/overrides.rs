@@ -212,7 +212,7 @@ mod tests {
             ("[questions.age]\nanswers = \"x\"", "such as answers = { \"1.0\" = \"very poor\" }"),
             ("[questions.age.answers]\n1 = 2.5", "[questions.\"age\"] answers \"1\" is 2.5, a number"),
             ("[questions.age]\ntexts = \"x\"", "has no \"texts\", only text, help and answers"),
-            ("[colours]\n", "\"colours\" is nothing that a file of texts has"),
+            ("[colours]\n", "unknown \"colours\"; a file of texts has"),
             ("language = \"it\"\nsheet", "line 2 is not TOML"),
         ] {
             let found = refused(text);
