@@ -24,7 +24,7 @@ pub struct SurveyWords {
 impl SurveyWords {
     /// Takes them; `condition` is what the verb calls a condition on public attributes, if it has one.
     pub fn take(options: &mut Options, condition: Option<&str>) -> Result<SurveyWords, Failure> {
-        let calibrate = options.take::<Value>("benchmarks")?;
+        let benchmarks = options.take::<Value>("benchmarks")?;
         let options = SamplingOptions::default()
             .by(options.or("by", Vec::new())?)
             .condition(condition.map_or(Ok(None), |name| options.take(name))?)
@@ -39,7 +39,7 @@ impl SurveyWords {
             .replicate_rscales(options.or("replicate_rscales", Vec::new())?)
             .replicate_about(options.chosen()?)
             .lonely_psu(options.chosen()?)
-            .calibrate(calibrate.map_or(Ok(Vec::new()), margins)?);
+            .benchmarks(benchmarks.map_or(Ok(Vec::new()), margins)?);
         Ok(SurveyWords { options })
     }
 

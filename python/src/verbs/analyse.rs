@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use candor::associations::{self, MeasuredAssociations, Protocol, associations};
-use candor::choice::Choice;
 use candor::counts::{CountOptions, Counts, Provenance};
 use candor::effects::{self, EffectOptions, parse_effect};
 use candor::estimate::EstimateOptions;

@@ -1,6 +1,5 @@
 //! Plan and responses -> records that are no responses: weighted answers, and people who do not exist.
 
-use candor::choice::Choice;
 use candor::counts::{CountOptions, Provenance};
 use candor::rake::{Adjustment, DistinctRecords, Options as Stop, RakeOptions, Targets, margins, rake};
 use candor::synthesize::{Parts, RakedRecords, Synthesis, synthesize, synthesize_weighted, tables, weigh};

@@ -444,8 +444,8 @@ mod tests {
             (cells("0,1,2;1,0,-1;2,1,0"), "has -1 in row 2, column 3; it must be 0 or more"),
             (cells("0,1,inf;1,0,1;2,1,0"), "has inf in row 1, column 3"),
             (cells("0,0,0;0,0,0;0,0,0"), "is 0 everywhere"),
-            (cells("1,1,1;1,1,1;1,1,1"), "there is nothing to trade"),
-            (cells("0,0,0;1,0,1;2,1,0"), "there is nothing to trade"),
+            (cells("1,1,1;1,1,1;1,1,1"), "there is no trade-off"),
+            (cells("0,0,0;1,0,1;2,1,0"), "there is no trade-off"),
             (cells(",a,c,b;a,0,1,2;c,1,0,1;b,2,1,0"), "has \"c\" as label 2 of its rows, where the category is \"b\""),
             (Loss::Matrix(Vec::new()), "is empty"),
         ] {

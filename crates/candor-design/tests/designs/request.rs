@@ -63,7 +63,10 @@ fn names_are_names_of_methods() {
 #[test]
 fn a_parameter_of_another_method_is_told_as_one() {
     let error = Request::new(Method::Joint, parameters(json!({"epsilon": 1.0, "p": 0.7}))).unwrap_err();
-    assert_eq!(error.to_string(), "`p` cannot be used with `method joint`; it requires `method warner`");
+    assert_eq!(
+        error.to_string(),
+        "`p` cannot be used with `method joint`; it requires `method independent or clusters or warner`"
+    );
     let error = Request::new(Method::Joint, parameters(json!({"epsilom": 1.0}))).unwrap_err();
     assert_eq!(error.to_string(), "unknown parameter `epsilom`; did you mean `epsilon`?");
     assert!(matches!(error, RequestError::UnknownParameter { .. }));
@@ -115,7 +118,7 @@ fn what_is_asked_twice_or_not_at_all_is_refused() {
         design(&schema, &Request::new(method, parameters(given)).unwrap()).unwrap_err().to_string()
     };
     let twice = refused(Method::Independent, json!({"epsilon": 1.0, "attribute_epsilon": [1.0, 1.0]}));
-    assert_eq!(twice, "`epsilon`, `attribute_epsilon` and `q` say the same; give one of them");
+    assert_eq!(twice, "`epsilon`, `attribute_epsilon`, `p` and `q` say the same; give one of them");
     assert!(refused(Method::Independent, json!({})).starts_with("this method needs `epsilon` (a total)"));
     assert!(refused(Method::Minimax, json!({})).contains("needs `likelihood_ratio` or `attribute_epsilon`"));
     assert!(refused(Method::Optimal, json!({})).contains("needs `attribute_epsilon`"));

@@ -98,7 +98,7 @@ fn words_that_were_named_are_missing_everywhere_also_among_numbers() {
         assert_eq!(with[2], ["DE", "", "FR", "DE"]);
         assert_eq!(with[3], ["below 20", "", "20 or more", ""]);
         assert_eq!(with[4], ["good", "", "bad", "good"]);
-        let again = "say `missing NA,NaN,-9,n/a` again wherever this table is read";
+        let again = "specify `missing NA,NaN,-9,n/a` again whenever this file is read";
         assert!(made.notes.last().unwrap().ends_with(again), "{:?}", made.notes);
         // Unless given again, only the default codes are known.
         let without = read(&made.schema, &file, &Missing::Usual).unwrap();
