@@ -60,7 +60,7 @@ fn what_other_programs_write_is_told() {
     };
     assert!(told(&["1,5", "2,25", "3"])[0].contains("decimal commas"));
     assert!(told(&["TRUE", "FALSE"])[0].contains("these booleans are in capitals"));
-    assert!(told(&["True", ""])[0].contains("truth values in capitals"));
+    assert!(told(&["True", ""])[0].contains("these booleans are in capitals"));
     assert_eq!(told(&["TRUE", "FALSE", "maybe"]), Vec::<String>::new());
     assert_eq!(told(&["true", "false", "1.5", ""]), Vec::<String>::new());
 }
