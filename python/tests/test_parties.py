@@ -56,7 +56,7 @@ def test_totals_are_those_of_all_records(schema, people, tmp_path) -> None:
         candor.PartySession.start(schema, PARTIES, collectors=2).sum(shares["North"], "North")
     changed = json.loads(sums[0].to_json()) | {"from": "South"}
     (tmp_path / "changed.json").write_text(json.dumps(changed))
-    with pytest.raises(candor.Error, match="in truth the sums of North"):
+    with pytest.raises(candor.Error, match="actually the sums of North"):
         session.finish([*published[:3], tmp_path / "changed.json", sums[1]])
 
 

@@ -72,7 +72,7 @@ def test_frames_that_are_at_hand(simple, people) -> None:
     """Also columns that were kept, with what should be known as a warning."""
     aged = people.assign(age=[20 + row % 50 for row in people.index])
     answers = simple.randomize(aged, keep="age", seed=1, simulation=True)
-    with pytest.warns(candor.Caution, match="naive column takes the answers for the truth"):
+    with pytest.warns(candor.Caution, match="naive column treats the answers as true values"):
         assert simple.regress(answers, "Income ~ age", show_naive=True)["age"].naive is not None
 
 

@@ -111,7 +111,7 @@ def test_what_may_have_been_meant(simple) -> None:
         == 'unknown method "worklod"; did you mean "workload"?'
     )
     assert refused(lambda: candor.design([2], "joint", epsilon=1, p=0.5)) == (
-        '`p` cannot be used with `method="joint"`; it requires `method="warner"`'
+        '`p` cannot be used with `method="joint"`; it requires `method="independent" or "clusters" or "warner"`'
     )
     assert candor.design([2], "frapp", **{"lambda": 2.0}) == candor.design([2], "frapp", lambda_=2.0)
     assert candor.design([2], "minimax", parity=[2]) == candor.design([2], "minimax", likelihood_ratio=[2])
