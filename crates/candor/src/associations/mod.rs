@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::choice::Choice;
 use crate::error::StudyError;
 use crate::format::count;
+#[cfg(feature = "tables")]
 pub(crate) use measured::measured_pairs;
 pub use measured::{
     Association, Measure, MeasuredAssociations, Parties, Protocol, RecordCounts, from_parties, from_responses,
