@@ -82,7 +82,7 @@ impl Design for IndependentRequest {
         let epsilons = budget.epsilons(schema)?;
         let plan = match (self.mirrored, self.p) {
             (true, p) => mirrored_plan(schema, at_least_even(schema, p).map(|()| &epsilons[..])?)?,
-            (false, Some(p)) => of_warner(schema, p, &epsilons)?,
+            (false, Some(p)) => of_warner(schema, p)?,
             (false, None) => independent(schema, &epsilons)?,
         };
         let recommend_workload = self.epsilon.is_some() && schema.randomized().len() > 1;
@@ -116,11 +116,13 @@ pub fn independent(schema: &Schema, epsilons: &[f64]) -> Result<Plan, DesignErro
 }
 
 /// Designs one block of Warner's method per attribute, all with the same `p`.
-fn of_warner(schema: &Schema, p: f64, epsilons: &[f64]) -> Result<Plan, DesignError> {
+///
+/// The plan names no requested epsilons: they follow from `p`, and rounded they may be below the certified ones.
+fn of_warner(schema: &Schema, p: f64) -> Result<Plan, DesignError> {
     let private = randomized_attributes(schema)?;
     let block = |&(attribute, size): &(usize, usize)| Ok(Block::new(vec![attribute], warner_channel(size, p)?));
     let blocks = private.iter().map(block).collect::<Result<_, DesignError>>()?;
-    let requested = epsilons.iter().copied().map(Some).collect();
+    let requested = vec![None; private.len()];
     Ok(Plan::new(schema.clone(), blocks)?.with_origin(Origin { method: "independent".to_owned(), requested }))
 }
 
@@ -181,6 +183,7 @@ mod tests {
         for p in [0.05, 0.1, 0.3, 0.5, 0.7] {
             let request = IndependentRequest { p: Some(p), ..IndependentRequest::default() };
             let plan = request.design(&schema, ProgressSink::none()).unwrap().plan;
+            assert!(plan.origin().requested.iter().all(Option::is_none));
             for (found, &n) in plan.guarantee().attributes().iter().zip(&sizes) {
                 assert!((found.keep_probability.unwrap() - p).abs() < 1e-12, "{n} {p}");
                 let epsilon = (p * (n as f64 - 1.0) / (1.0 - p)).ln().abs();

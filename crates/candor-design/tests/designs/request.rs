@@ -160,3 +160,15 @@ fn weaker_protection_must_be_allowed() {
         allowed.notes[0].starts_with("The attributes were taken in the order a2, a3, a1; the result depends on it")
     );
 }
+
+/// Epsilons that follow from `p` are rounded, and the certified ones are not held to them.
+#[test]
+fn every_p_is_accepted() {
+    let schema = Schema::with_sizes(&[3, 4, 2]).unwrap();
+    for percent in 1..100 {
+        let request = Request::new(Method::Independent, parameters(json!({"p": f64::from(percent) / 100.0}))).unwrap();
+        let plan = design(&schema, &request).unwrap_or_else(|error| panic!("{percent}: {error}")).plan;
+        let kept = plan.guarantee().attributes().iter().map(|one| one.keep_probability.unwrap());
+        kept.for_each(|kept| assert!((kept - f64::from(percent) / 100.0).abs() < 1e-12, "{percent}"));
+    }
+}
