@@ -529,8 +529,7 @@ class Regression(Result):
             yield Line(f"log odds of {', '.join(self.modeled)} against {self.reference}")
         elif self.modeled:
             yield Line(f"positive coefficients mean higher categories, up to {', '.join(self.modeled)}")
-        epsilon = "unbounded" if self.epsilon is None else f"{self.epsilon:.4f}"
-        parts = [f"randomized (record-level epsilon {epsilon}): {', '.join(self.randomized)}"] if self.randomized else []
+        parts = [f"randomized: {', '.join(self.randomized)}"] if self.randomized else []
         if references := ", ".join(f"{name} = {category}" for name, category in self._fields["references"].items()):
             parts.append(f"reference categories: {references}")
         if parts:

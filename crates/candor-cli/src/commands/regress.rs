@@ -7,6 +7,7 @@ use candor::regress::{
     Average, Coefficient, DegreesOfFreedom, Family, GroupRegression, IgnoringOptions, Method, Missing, Prediction,
     Questions, RegressOptions, Regression, Rows, THRESHOLD, Test, model, profiles, regress_with_progress,
 };
+use candor_base::channel::rounded_up;
 use candor_runtime::names;
 use candor_tables::input::{Input, Location};
 use clap::Args;
@@ -221,7 +222,7 @@ fn variables(found: &Regression) -> String {
     let references = found.references.iter().map(reference).collect::<Vec<_>>().join(", ");
     let references = if references.is_empty() { references } else { format!("; reference categories: {references}") };
     let randomized = found.randomized.join(", ");
-    let epsilon = found.epsilon.map_or("unbounded".to_owned(), |epsilon| format!("{epsilon:.4}"));
+    let epsilon = found.epsilon.map_or("unbounded".to_owned(), rounded_up);
     lead(&format!("Randomized (record-level epsilon {epsilon}): {randomized}{references}")).trim_end().to_owned() + "\n"
 }
 

@@ -264,6 +264,16 @@ fn respondents_for_a_coefficient() {
 /// Line about the variables of the model.
 const REFERENCES: &str = "\nRandomized (record-level epsilon 6.0000): vote; reference categories: region = north\n";
 
+/// Twice ln 1.5 is 0.81093.
+#[test]
+fn epsilon_is_rounded_up() {
+    let sandbox = voters();
+    sandbox.run("design schema.toml --method independent --p 0.6 -o plan.json --force").fine();
+    sandbox.run("randomize plan.json voters.csv --seed 3 -o responses.csv --force").fine();
+    let said = run(&sandbox, "vote ~ region", "").fine();
+    assert!(said.out.contains("Randomized (record-level epsilon 0.8110): vote;"), "{}", said.out);
+}
+
 /// Joint tests are printed always, contrasts and predictions when they are asked for; what does not go with the model
 /// says so.
 #[test]
